@@ -27,11 +27,10 @@ const MACHINES: &[(&str, Module)] = &[
 /// Longest that a kernel may take on the model.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// What is missing, if anything is.
+/// Why the check can't run on this machine, if so.
 fn missing() -> Option<String> {
     if lavapipe::driver().is_none() {
-        let why = "lavapipe is not installed: Debian has it in mesa-vulkan-drivers and libvulkan1";
-        return Some(why.to_owned());
+        return Some(lavapipe::LACKING.to_owned());
     }
     let tools = [GLSLANG, SPIRV_OPT].into_iter();
     let mut lacking = tools.filter(|tool| !khronos_tools::is_there(*tool));

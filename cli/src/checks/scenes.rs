@@ -18,8 +18,8 @@ const GPUS: &[(&str, bool)] = &[("G610", false), ("G720", true), ("G925", false)
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let named = |gpu: &str| format!("random scenes are drawn on a {gpu} as lavapipe draws them");
     if lavapipe::driver().is_none() {
-        let why = "lavapipe is not installed: Debian has it in mesa-vulkan-drivers and libvulkan1";
-        let skipped = |(gpu, _): &(&str, bool)| Case::skipped(named(gpu), why.to_owned());
+        let skipped =
+            |(gpu, _): &(&str, bool)| Case::skipped(named(gpu), lavapipe::LACKING.to_owned());
         return Ok(GPUS.iter().map(skipped).collect());
     }
     let folder = workspace.target_folder().join("eitri/random-scenes");

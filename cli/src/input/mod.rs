@@ -24,6 +24,7 @@ pub(crate) mod passes;
 pub(crate) mod push_constants;
 pub(crate) mod reorder_choice;
 pub(crate) mod result_view;
+pub(crate) mod seed_arguments;
 pub(crate) mod shader_file;
 pub(crate) mod shown;
 pub(crate) mod specialisation;

@@ -41,6 +41,10 @@ pub(crate) fn seconds(
     Ok(timed.collect())
 }
 
+/// Why what needs lavapipe is skipped without it.
+pub(crate) const LACKING: &str =
+    "lavapipe is not installed: Debian has it in mesa-vulkan-drivers and libvulkan1";
+
 /// Where lavapipe is described; none if it is not installed.
 pub(crate) fn driver() -> Option<PathBuf> {
     let entries = std::fs::read_dir(DRIVERS).into_iter().flatten().flatten();
@@ -90,6 +94,22 @@ impl Runner {
     /// # Errors
     /// If the program can't be run, or the driver ends it.
     pub(crate) fn run(&self, options: &[&OsStr], files: &[PathBuf]) -> Result<String, Failure> {
+        let printed = self.run_unless_crash(options, files)?;
+        printed.ok_or_else(|| {
+            let output = "a signal ended it".to_owned();
+            Failure::check(LavapipeError::Run { status: -1, output })
+        })
+    }
+
+    /// As [`run`](Runner::run); `None` if a signal ended the program, as where the driver crashes.
+    ///
+    /// # Errors
+    /// If the program can't be run, or says that it can't do its work.
+    pub(crate) fn run_unless_crash(
+        &self,
+        options: &[&OsStr],
+        files: &[PathBuf],
+    ) -> Result<Option<String>, Failure> {
         let mut run = Command::new(&self.program);
         run.args(options).args(files);
         // No thread beside the one that submits.
@@ -97,13 +117,15 @@ impl Runner {
         run.env("VK_ICD_FILENAMES", &self.driver);
         run.env("VK_DRIVER_FILES", &self.driver);
         let ran = run.output().map_err(|cause| failed("run", cause))?;
-        let status = ran.status.code().unwrap_or(-1);
+        let Some(status) = ran.status.code() else {
+            return Ok(None);
+        };
         // 1: some are not as they should be, which tells nothing about the others.
         if status != 0 && status != 1 {
             let output = String::from_utf8_lossy(&ran.stderr).into_owned();
             return Err(Failure::check(LavapipeError::Run { status, output }));
         }
-        Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
+        Ok(Some(String::from_utf8_lossy(&ran.stdout).into_owned()))
     }
 }
 

@@ -56,14 +56,14 @@ pub(crate) fn write(folder: &Path, seeds: Range<u64>) -> Result<Vec<String>, Fai
         let mut case = put(folder, seed)?;
         let path = case_path(folder, &name);
         // One by one: what ends the driver ends only its own run.
-        let ran = runner.run(&record, std::slice::from_ref(&path));
+        let ran = runner.run_unless_crash(&record, std::slice::from_ref(&path))?;
         let outputs = expect_files(&mut case);
         let files = outputs.into_iter().map(|(number, file)| {
             let from = recorded.path().join(format!("{name}-{number}.bin"));
             std::fs::read(from).map(|bytes| (path.with_file_name(file), bytes))
         });
         match (ran, files.collect::<Result<Vec<_>, _>>()) {
-            (Ok(_), Ok(files)) => {
+            (Some(_), Ok(files)) => {
                 for (file, bytes) in files {
                     whole_file::put(&file, &bytes)?;
                 }

@@ -13,7 +13,7 @@ const SEEDS: &[u64] = &[
     2, 3, 4, 6, 11, 17, 28, 30, 38, 43, 44, 50, 51, 67, 71, 75, 77, 80, 87, 98, 101, 110, 114, 120, 127, 134, 138, 140, 141,
     143, 150, 153, 160, 161, 168, 175, 176, 179, 194,
 ];
-/// How many of them later machines run.
+/// So many of them, from the first on, run on a later generation, too.
 const LATER: usize = 20;
 
 fn kept(file: &str) -> PathBuf {

@@ -12,7 +12,7 @@ const SEEDS: &[u64] = &[
     19, 21, 28, 33, 40, 49, 52, 54, 56, 60, 62, 77, 87, 89, 97, 99, 102, 108, 110, 112, 133, 139, 141, 145, 150, 164, 168, 170,
     180, 183, 189, 197, 217, 219, 228, 259, 268, 280, 293, 295,
 ];
-/// How many of them each later generation draws.
+/// Each later generation draws so many of them.
 const LATER: usize = 12;
 
 fn kept(seed: u64, number: usize) -> PathBuf {

@@ -13,12 +13,12 @@ impl Generator {
         let number = self.number().one();
         Some(match self.between(0, 7) {
             0..3 => {
-                let [a, b] = [0, 1].map(|_| self.operand(&number, operands));
+                let [a, b] = self.operands(&number, operands);
                 let compare = self.of(&["<", "<=", ">", ">=", "==", "!="]);
                 format!("({a} {compare} {b})")
             }
             3 => {
-                let [a, b] = [0, 1].map(|_| self.operand(&ty, operands));
+                let [a, b] = self.operands(&ty, operands);
                 let logic = self.of(&["&&", "||", "^^", "==", "!="]);
                 format!("({a} {logic} {b})")
             }
@@ -33,7 +33,7 @@ impl Generator {
                 if !whole.is_aggregate() {
                     return None;
                 }
-                let [a, b] = [0, 1].map(|_| self.operand(&whole, operands));
+                let [a, b] = self.operands(&whole, operands);
                 let compare = self.of(&["==", "!="]);
                 format!("({a} {compare} {b})")
             }
@@ -45,7 +45,7 @@ impl Generator {
         let numbers = Type::Vector(self.number(), count);
         Some(match self.between(0, 7) {
             0..4 => {
-                let [a, b] = [0, 1].map(|_| self.operand(&numbers, operands));
+                let [a, b] = self.operands(&numbers, operands);
                 let compare = self.of(&[
                     "lessThan",
                     "lessThanEqual",
@@ -59,7 +59,7 @@ impl Generator {
             4 => format!("not({})", self.operand(ty, operands)),
             5 => format!("{}({})", ty.name(), self.operand(&numbers, operands)),
             6 => {
-                let [a, b] = [0, 1].map(|_| self.operand(ty, operands));
+                let [a, b] = self.operands(ty, operands);
                 let compare = self.of(&["equal", "notEqual"]);
                 format!("{compare}({a}, {b})")
             }

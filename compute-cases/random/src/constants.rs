@@ -78,7 +78,7 @@ impl Generator {
         format!("{}({})", ty.name(), parts.join(", "))
     }
 
-    /// What a vector is constructed of: one scalar, scalars, or a shorter vector and scalars.
+    /// The arguments of a vector's constructor: one scalar for all components, a scalar for each, or a shorter vector and scalars.
     fn components(
         &mut self,
         kind: Kind,

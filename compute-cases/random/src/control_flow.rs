@@ -4,8 +4,6 @@ use crate::generator::Generator;
 use crate::types::Kind;
 use crate::variables::Variable;
 
-/// Most loops around a loop.
-const LOOPS: u32 = 1;
 /// Most statements of a side, of a loop's body.
 const STATEMENTS: u32 = 3;
 
@@ -30,7 +28,7 @@ impl Generator {
     }
 
     pub(crate) fn loop_around(&mut self, scope: &[Variable], depth: u32) {
-        if self.place.loops > LOOPS {
+        if self.place.is_deep() {
             return self.branch(scope, depth);
         }
         let counter = self.fresh("i");

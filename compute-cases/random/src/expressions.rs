@@ -4,7 +4,7 @@ use crate::generator::Generator;
 use crate::types::{Kind, Type};
 use crate::variables::Variable;
 
-/// What an expression is made of: the type that it has, what it may read, how deep it may go.
+/// What the operands of an expression may read, and how deep they may go.
 #[derive(Clone, Copy)]
 pub(crate) struct Operands<'s> {
     pub(crate) scope: &'s [Variable],
@@ -29,7 +29,7 @@ impl Generator {
         let whole = matches!(ty, Type::Array(..) | Type::Struct(..));
         if self.chance(10) && (self.chooses_wholes || !whole) {
             let condition = self.operand(&Kind::Bool.one(), operands);
-            let [yes, no] = [0, 1].map(|_| self.operand(ty, operands));
+            let [yes, no] = self.operands(ty, operands);
             return format!("({condition} ? {yes} : {no})");
         }
         let made = match ty {
@@ -53,6 +53,27 @@ impl Generator {
 
     pub(crate) fn operand(&mut self, ty: &Type, operands: Operands<'_>) -> String {
         self.expression(ty, operands.scope, operands.depth)
+    }
+
+    /// Operands of one type.
+    pub(crate) fn operands<const N: usize>(
+        &mut self,
+        ty: &Type,
+        operands: Operands<'_>,
+    ) -> [String; N] {
+        std::array::from_fn(|_| self.operand(ty, operands))
+    }
+
+    /// An operand of a vector's type, and one that is such a vector, or a scalar for all its components.
+    pub(crate) fn vector_and_other(
+        &mut self,
+        (kind, count): (Kind, u32),
+        operands: Operands<'_>,
+    ) -> [String; 2] {
+        let ty = Type::Vector(kind, count);
+        let first = self.operand(&ty, operands);
+        let other = self.of(&[ty, kind.one()]);
+        [first, self.operand(&other, operands)]
     }
 
     /// A value that is there, or one made of such.

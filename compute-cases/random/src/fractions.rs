@@ -28,9 +28,7 @@ impl Generator {
                 format!("{function}({})", self.operand(&ty, operands))
             }
             5 => {
-                let a = self.operand(&ty, operands);
-                let other = self.of(&[ty.clone(), kind.one()]);
-                let b = self.operand(&other, operands);
+                let [a, b] = self.vector_and_other((kind, count), operands);
                 format!("{}({a}, {b})", self.of(&["min", "max"]))
             }
             6 => {
@@ -40,12 +38,12 @@ impl Generator {
                 format!("clamp({value}, {scalar}(-{low}.0), {scalar}({high}.0))")
             }
             7 => {
-                let [a, b] = [0, 1].map(|_| self.operand(&ty, operands));
+                let [a, b] = self.operands(&ty, operands);
                 let choice = self.operand(&Type::Vector(Kind::Bool, count), operands);
                 format!("mix({a}, {b}, {choice})")
             }
             8 => {
-                let [a, b] = [0, 1].map(|_| self.operand(&ty, operands));
+                let [a, b] = self.operands(&ty, operands);
                 format!("step({a}, {b})")
             }
             9 => {
@@ -60,7 +58,7 @@ impl Generator {
             }
             11 => format!("(-({}))", self.operand(&ty, operands)),
             12 => {
-                let [a, b, c] = [0, 1, 2].map(|_| self.operand(&ty, operands));
+                let [a, b, c] = self.operands(&ty, operands);
                 self.rounded(&ty, &format!("fma({a}, {b}, {c})"))
             }
             13 => self.converted_fraction(kind, count, operands)?,
@@ -89,7 +87,7 @@ impl Generator {
         Some(format!("{}({narrow})", ty.name()))
     }
 
-    /// What there is of `float` alone.
+    /// Functions that `float` alone has.
     fn floats(&mut self, choice: u32, count: u32, operands: Operands<'_>) -> Option<String> {
         let ty = Type::Vector(Kind::Float, count);
         Some(match (choice, count) {
@@ -110,11 +108,11 @@ impl Generator {
             }
             (17, 1) => {
                 let vector = Type::Vector(Kind::Float, self.between(2, 4));
-                let [a, b] = [0, 1].map(|_| self.operand(&vector, operands));
+                let [a, b] = self.operands(&vector, operands);
                 self.rounded(&ty, &format!("dot({a}, {b})"))
             }
             (17, 3) => {
-                let [a, b] = [0, 1].map(|_| self.operand(&ty, operands));
+                let [a, b] = self.operands(&ty, operands);
                 self.rounded(&ty, &format!("cross({a}, {b})"))
             }
             (18, 2..) => {

@@ -24,9 +24,6 @@ impl Parameter {
     }
 }
 
-/// Most loops around a call.
-const LOOPS: u32 = 1;
-
 impl Generator {
     /// Writes a function.
     pub(crate) fn function(&mut self) {
@@ -68,7 +65,7 @@ impl Generator {
                 writable,
             ));
         }
-        // Whoever calls it may be in a loop.
+        // A caller may be in a loop.
         self.place = Place {
             loops: 1,
             jumps: false,
@@ -118,7 +115,7 @@ impl Generator {
         scope: &[Variable],
         depth: u32,
     ) -> Option<String> {
-        if functions.is_empty() || self.place.loops > LOOPS || self.place.calls == 0 {
+        if functions.is_empty() || self.place.is_deep() || self.place.calls == 0 {
             return None;
         }
         let function = self.of(functions);

@@ -1,4 +1,4 @@
-//! What a shader is made of so far, and choices of the seed.
+//! The state of a generator: what it has declared and written so far, and its random numbers.
 
 use crate::functions::Function;
 use crate::resources::Atomic;
@@ -12,16 +12,16 @@ pub(crate) struct Generator {
     names: u32,
     /// Kinds of integers that the shader has; some several times, since they are to be frequent.
     pub(crate) integers: Vec<Kind>,
-    /// Whether there are fractions of 16 bits.
+    /// Whether the shader uses fractions of 16 bits.
     pub(crate) halves: bool,
-    /// Whether `?:` may choose arrays and structures: before SPIR-V 1.4 glslang 12 writes modules that are not valid.
+    /// Whether `?:` may choose arrays and structures. For SPIR-V below 1.4, glslang 12 makes invalid modules of that.
     pub(crate) chooses_wholes: bool,
     /// Structures, in the order in which they are declared.
     pub(crate) structs: Vec<Type>,
     pub(crate) functions: Vec<Function>,
     /// The types that `rounded` takes, in the order of their first use.
     pub(crate) rounded: Vec<Type>,
-    /// What every function sees.
+    /// Variables and constants of global scope.
     pub(crate) globals: Vec<Variable>,
     pub(crate) texels: Vec<Texels>,
     pub(crate) atomics: Vec<Atomic>,
@@ -33,9 +33,9 @@ pub(crate) struct Generator {
 /// Where statements are being written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
-    /// Loops around; functions are called in few of them.
+    /// Loops around.
     pub(crate) loops: u32,
-    /// Whether a jump would leave a round of the innermost loop.
+    /// Whether the innermost loop may be left by `break` and `continue`: not from within a switch.
     pub(crate) jumps: bool,
     /// How many calls there may still be.
     pub(crate) calls: u32,
@@ -43,7 +43,15 @@ pub(crate) struct Place {
     pub(crate) returns: Option<Returns>,
 }
 
+/// Most loops around another loop, and around a call.
+const LOOPS: u32 = 1;
+
 impl Place {
+    /// Whether no further loop and no call may stand here.
+    pub(crate) fn is_deep(&self) -> bool {
+        self.loops > LOOPS
+    }
+
     /// Enters a loop; what is returned goes to [`leave_loop`](Place::leave_loop).
     pub(crate) fn enter_loop(&mut self) -> bool {
         self.loops += 1;

@@ -24,7 +24,7 @@ impl Generator {
                 format!("({a} {operator} {b})")
             }
             4 => {
-                let [a, b] = [0, 1].map(|_| self.operand(&ty, operands));
+                let [a, b] = self.operands(&ty, operands);
                 let shift = self.of(&["<<", ">>"]);
                 format!("({a} {shift} ({b} & {one}({})))", kind.bits() - 1)
             }
@@ -80,9 +80,7 @@ impl Generator {
         let of = |kind| Type::Vector(kind, count);
         Some(match choice {
             10 => {
-                let a = self.operand(&ty, operands);
-                let other = self.of(&[ty.clone(), kind.one()]);
-                let b = self.operand(&other, operands);
+                let [a, b] = self.vector_and_other((kind, count), operands);
                 format!("{}({a}, {b})", self.of(&["min", "max"]))
             }
             11 if kind.is_signed() => {
@@ -116,7 +114,7 @@ impl Generator {
         })
     }
 
-    /// What there is of 32 bits alone.
+    /// Functions that integers of 32 bits alone have.
     fn words(
         &mut self,
         choice: u32,
@@ -127,7 +125,7 @@ impl Generator {
         let name = ty.name();
         Some(match (choice, count) {
             (16, _) => {
-                let [a, b] = [0, 1].map(|_| self.operand(&ty, operands));
+                let [a, b] = self.operands(&ty, operands);
                 let choice = self.operand(&Type::Vector(Kind::Bool, count), operands);
                 format!("mix({a}, {b}, {choice})")
             }
@@ -136,7 +134,7 @@ impl Generator {
                 format!("bitfieldExtract({value}, {})", self.bit_range(operands))
             }
             (18, _) => {
-                let [a, b] = [0, 1].map(|_| self.operand(&ty, operands));
+                let [a, b] = self.operands(&ty, operands);
                 format!("bitfieldInsert({a}, {b}, {})", self.bit_range(operands))
             }
             (19, _) => format!("bitfieldReverse({})", self.operand(&ty, operands)),
@@ -147,12 +145,12 @@ impl Generator {
                 format!("{name}({function}({value}))")
             }
             (21, 1) => {
-                let [a, b] = [0, 1].map(|_| self.operand(&ty, operands));
+                let [a, b] = self.operands(&ty, operands);
                 let half = self.of(&["high_product", "low_product"]);
                 format!("{half}({a}, {b})")
             }
             (22, 1) if kind == Kind::Uint => {
-                let [a, b] = [0, 1].map(|_| self.operand(&ty, operands));
+                let [a, b] = self.operands(&ty, operands);
                 let function = self.of(&["sum_with_carry", "difference_with_borrow"]);
                 format!("{function}({a}, {b})")
             }
@@ -175,7 +173,7 @@ impl Generator {
             let first = self.between(0, 31);
             return format!("{first}, {}", self.between(0, 32 - first));
         }
-        let [first, count] = [0, 1].map(|_| self.operand(&Kind::Int.one(), operands));
+        let [first, count] = self.operands(&Kind::Int.one(), operands);
         format!("{first} & 15, {count} & 15")
     }
 }

@@ -14,7 +14,7 @@ impl Generator {
         let ty = Type::Matrix(columns, rows);
         let made = match self.between(0, 8) {
             0 | 1 => {
-                let [a, b] = [0, 1].map(|_| self.operand(&ty, operands));
+                let [a, b] = self.operands(&ty, operands);
                 let operator = self.of(&["+", "-"]);
                 format!("{a} {operator} {b}")
             }
@@ -23,7 +23,7 @@ impl Generator {
                 format!("{matrix} * {}", self.operand(&Kind::Float.one(), operands))
             }
             3 => {
-                let [a, b] = [0, 1].map(|_| self.operand(&ty, operands));
+                let [a, b] = self.operands(&ty, operands);
                 format!("matrixCompMult({a}, {b})")
             }
             4 => {

@@ -20,7 +20,7 @@ impl Generator {
             true => &arrays,
             false => &long,
         };
-        if self.place.loops > 1 || chosen.is_empty() {
+        if self.place.is_deep() || chosen.is_empty() {
             return self.declare_array(scope);
         }
         let (array, element, length) = self.of(chosen);
