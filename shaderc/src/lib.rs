@@ -62,5 +62,5 @@ pub use compile::{
 };
 pub use front_end::{Lowered, LoweredGraphics, front_end, graphics_front_end};
 pub use machine::{IrLine, Listing, ListingRow};
-pub use options::{DescriptorCounts, Level, Options, Robust, ShaderStage, SpecIds};
+pub use options::{Bindings, DescriptorCounts, Level, Options, Robust, ShaderStage, SpecIds};
 pub use target::{Limits, Machine, Target};

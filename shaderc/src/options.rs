@@ -61,6 +61,16 @@ pub enum SpecIds {
     Declared,
 }
 
+/// Which bindings a program has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Bindings {
+    /// All that a module with one entry point declares: who binds resources goes by what is declared.
+    #[default]
+    Declared,
+    /// Those that the entry point's functions name (Vulkan's static use): who binds resources leaves the others out.
+    Used,
+}
+
 /// Lengths of unsized arrays of descriptors by set and binding.
 pub type DescriptorCounts = BTreeMap<(u32, u32), u32>;
 
@@ -86,6 +96,8 @@ pub struct Options {
     pub spec_constants: BTreeMap<u32, u32>,
     /// Which SpecIds those may be.
     pub spec_ids: SpecIds,
+    /// Which bindings the program has.
+    pub bindings: Bindings,
     /// Lengths of unsized arrays of descriptors by set and binding, as the pipeline layout of Vulkan has them.
     pub descriptor_counts: DescriptorCounts,
     /// Where `debugPrintfEXT` puts what it prints; where there is no such buffer it is left out, with a warning.

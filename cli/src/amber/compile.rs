@@ -13,7 +13,7 @@ use eitri_amber::script::{Pipeline, PipelineKind, Script, Stage};
 use eitri_amber_device::{Compiled, Verdict};
 use eitri_drawing::state::Multisample;
 use eitri_shaderc::color_state::ColorState;
-use eitri_shaderc::{Machine, ShaderStage};
+use eitri_shaderc::{Bindings, Machine, ShaderStage};
 use std::time::Duration;
 
 /// Longest that a submission takes where the script does not say it: longer than any script may take, so that a slow
@@ -89,6 +89,7 @@ pub(super) fn compile(
                 .map(|constant| (constant.id, constant.bits()))
                 .collect(),
             target: manner.gpu.target(),
+            bindings: Bindings::Used,
             ..eitri_shaderc::Options::default()
         };
         let compiled = eitri_shaderc::compile(&spirv, &options)
@@ -196,6 +197,7 @@ fn compile_graphics(
                 .map(|constant| (constant.id, constant.bits()))
                 .collect(),
             target: manner.gpu.target(),
+            bindings: Bindings::Used,
             colors: colors.clone(),
             stage: of_module,
             ..eitri_shaderc::Options::default()

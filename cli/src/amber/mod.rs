@@ -12,6 +12,7 @@ pub(crate) mod host_scripts;
 mod jobs;
 mod keep;
 mod lacks;
+mod older_glslang;
 pub(crate) mod outputs;
 mod picture;
 pub(crate) mod report;

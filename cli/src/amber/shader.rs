@@ -3,7 +3,7 @@
 //! Guarantees: positions in messages are lines of the script. Not `shader_file`, which is for files of one shader and has
 //! no target environment: a script names one for each shader, and the module is validated for it.
 
-use super::assembly_lines;
+use super::{assembly_lines, older_glslang};
 use crate::outcome::FileError;
 use crate::runs::khronos_tools::{GLSLANG, SPIRV_AS, SPIRV_OPT, SPIRV_VAL, Tool};
 use eitri_amber::Word;
@@ -109,8 +109,14 @@ impl ShaderTools<'_> {
                         tool.arg(format!("-I{}", folder.display()));
                     }
                 }
+                let file = input.clone();
                 let input = self.as_named(&mut tool, &input);
-                self.run(tool.arg(&input), GLSLANG, shader, &input)?;
+                let ran = self.run(tool.arg(&input), GLSLANG, shader, &input);
+                if let Err(error) = ran {
+                    let older = older_glslang::in_older_words(&read_file(&file)?).ok_or(error)?;
+                    write_file(&file, &older)?;
+                    self.run(&mut tool, GLSLANG, shader, &input)?;
+                }
             }
             Language::SpirvAssembly => {
                 let input = self.write(shader, attached, &source, "spvasm")?;

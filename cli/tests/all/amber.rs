@@ -453,7 +453,7 @@ fn images_samplers_texels_arrays_and_shared_memory_are_what_scripts_expect() {
     }
     let (status, out, err) = amber(Path::new("."), &[OURS]);
     assert_eq!(status, 0, "{out}{err}");
-    assert!(out.ends_with("7 passed, 0 failed, 0 skipped\n"), "{out}");
+    assert!(out.ends_with("8 passed, 0 failed, 0 skipped\n"), "{out}");
 }
 
 #[test]

@@ -3,9 +3,9 @@
 //! Needs: any bytes.  Guarantees: a function that `ir::verify` accepts, or an error that names the instruction; no
 //! panic and no endless loop whatever the bytes.  Facts: hardware/compiler-isel.md 15; hardware/compiler-ir.md 1.3.
 //!
-//! In reading order: framing (`reader`), what of it is used (`reach`, `capabilities`, `needs`), the module (`entry`, `module`,
+//! In reading order: framing (`reader`), what of it is used (`reach`, `capabilities`, `needs`), the module (`entry`, `module`, `execution_modes`,
 //! `functions`, `types`, `constants`, `decorations`), what lies outside functions (`interface`, `built_ins`,
-//! `locations`, `stage_interface`, `resources`, `layout`),
+//! `locations`, `stage_interface`, `effects`, `resources`, `layout`),
 //! functions (`translate`, `refusals`, `control`, `pointer`, `access`, `address`), instructions by family (`ops`, `glsl`).
 mod access;
 mod address;
@@ -15,8 +15,10 @@ mod capabilities;
 mod constants;
 mod control;
 mod decorations;
+mod effects;
 mod entry;
 pub mod error;
+mod execution_modes;
 mod functions;
 mod glsl;
 mod interface;
@@ -58,8 +60,7 @@ pub struct Translated {
 /// # Errors
 /// Everything that [`Error`] lists: all that isn't supported, or the first thing that is wrong.
 pub fn translate(bytes: &[u8], options: &Options) -> Result<Translated, Vec<Error>> {
-    let wanted = (options.stage, options.entry.as_deref());
-    let module = module::Module::read(bytes, wanted, &options.spec_constants)?;
+    let module = module::Module::read(bytes, options)?;
     if options.spec_ids == SpecIds::Declared {
         let undeclared = constants::undeclared(&module);
         if !undeclared.is_empty() {

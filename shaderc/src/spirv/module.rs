@@ -8,9 +8,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::rc::Rc;
 
-use rspirv::spirv::{
-    AddressingModel, BuiltIn, Decoration, ExecutionMode, MemoryModel, Op, StorageClass,
-};
+use rspirv::spirv::{AddressingModel, BuiltIn, Decoration, MemoryModel, Op, StorageClass};
 
 use super::capabilities;
 use super::constants::{self, Constant};
@@ -22,8 +20,8 @@ use super::reach::{Functions, Reach};
 use super::reader::{self, Instr, Result};
 use super::refusals::Refusals;
 use super::types::{self, Type};
-use crate::ir::{DepthClaim, FragmentStage, Stage, VertexStage};
-use crate::options::ShaderStage;
+use crate::ir::{FragmentStage, Stage, VertexStage};
+use crate::options::{Options, ShaderStage};
 
 /// A set of extended instructions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,6 +60,8 @@ pub(crate) struct Module {
     pub vulkan_model: bool,
     /// No float operation may be rewritten: zeros keep their signs.
     pub exact: bool,
+    /// Fragments are tested before the shader runs and behind it (EarlyAndLateFragmentTestsAMD).
+    pub tests_twice: bool,
     strings: HashMap<u32, String>,
     types: HashMap<u32, Rc<Type>>,
     constants: HashMap<u32, Constant>,
@@ -80,23 +80,20 @@ pub(crate) struct Module {
 
 impl Module {
     /// Reads a module for one entry point, and checks what can be checked without looking into functions.
-    pub fn read(
-        bytes: &[u8],
-        (stage, name): (ShaderStage, Option<&str>),
-        spec_constants: &BTreeMap<u32, u32>,
-    ) -> std::result::Result<Module, Vec<Error>> {
+    pub fn read(bytes: &[u8], options: &Options) -> std::result::Result<Module, Vec<Error>> {
+        let (stage, name) = (options.stage, options.entry.as_deref());
         let instrs = reader::read(bytes).map_err(|error| vec![*error])?;
         let entry = choose_entry(&instrs, stage, name);
         let function = entry.as_ref().ok().map(|entry| entry.function);
         let functions = Functions::of(&instrs, function);
-        let reach = Reach::of(&instrs, &functions);
+        let reach = Reach::of(&instrs, &functions, options.bindings);
         let refused = capabilities::refused(&instrs, &functions, &reach, stage);
         if !refused.is_empty() {
             return Err(refused);
         }
         let entry = entry.map_err(|error| vec![*error])?;
         let mut module = Module {
-            spec_constants: spec_constants.clone(),
+            spec_constants: options.spec_constants.clone(),
             names: HashMap::default(),
             member_names: HashMap::default(),
             vulkan_model: false,
@@ -112,6 +109,7 @@ impl Module {
             },
             workgroup_size: [0; 3],
             exact: false,
+            tests_twice: false,
             entry,
             strings: HashMap::default(),
             types: HashMap::default(),
@@ -409,57 +407,6 @@ impl Module {
         };
         self.globals.push((instr.result()?, global));
         Ok(())
-    }
-
-    fn execution_mode(&mut self, instr: &Instr) -> Result<()> {
-        if instr.word(0)? != self.entry.function {
-            return Ok(());
-        }
-        let number = instr.word(1)?;
-        let mode = ExecutionMode::from_u32(number)
-            .ok_or_else(|| instr.invalid(Invalid::Literal(number)))?;
-        match mode {
-            ExecutionMode::LocalSize => {
-                for axis in 0..3 {
-                    self.workgroup_size[axis] = instr.word(2 + axis)?;
-                }
-                Ok(())
-            }
-            // Its operands are constants that stand further down: `find_workgroup_size` reads them.
-            ExecutionMode::LocalSizeId => {
-                self.entry.size = Some(instr.clone());
-                Ok(())
-            }
-            // Lanes meet again where their paths join, whatever the shader asks for.
-            ExecutionMode::DenormPreserve
-            | ExecutionMode::RoundingModeRTE
-            | ExecutionMode::SubgroupUniformControlFlowKHR
-            | ExecutionMode::MaximallyReconvergesKHR => Ok(()),
-            ExecutionMode::SignedZeroInfNanPreserve => {
-                self.exact = true;
-                Ok(())
-            }
-            _ => {
-                let Stage::Fragment(fragment) = &mut self.stage else {
-                    return Err(instr.unsupported(Feature::ExecutionMode, format!("{mode:?}")));
-                };
-                match mode {
-                    // Vulkan has no other origin, and what is written needs no announcement.
-                    ExecutionMode::OriginUpperLeft
-                    | ExecutionMode::DepthReplacing
-                    | ExecutionMode::StencilRefReplacingEXT => {}
-                    ExecutionMode::EarlyFragmentTests => fragment.early_tests = true,
-                    ExecutionMode::DepthGreater => fragment.depth = DepthClaim::Greater,
-                    ExecutionMode::DepthLess => fragment.depth = DepthClaim::Less,
-                    ExecutionMode::DepthUnchanged => fragment.depth = DepthClaim::Unchanged,
-                    _ => {
-                        let name = format!("{mode:?}");
-                        return Err(instr.unsupported(Feature::ExecutionMode, name));
-                    }
-                }
-                Ok(())
-            }
-        }
     }
 
     fn find_workgroup_size(&mut self) -> Result<()> {

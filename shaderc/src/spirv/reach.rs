@@ -4,7 +4,7 @@
 //! declaration that one of them names, or that such a declaration is made of. Never more: literals aren't taken for ids.
 //!
 //! Where the entry point is the only one, all is its own that is declared, but for what only functions name to which it
-//! doesn't come: who binds resources goes by what is declared.
+//! doesn't come: who binds resources goes by what is declared. Variables are left out if the options say so ([`Bindings::Used`]).
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -12,6 +12,7 @@ use rspirv::grammar::{INSTRUCTION_TABLE, LogicalOperand, OperandKind, OperandQua
 use rspirv::spirv::{BuiltIn, Decoration, MemoryAccess, Op, StorageClass};
 
 use super::reader::Instr;
+use crate::options::Bindings;
 
 /// The functions of a module, by what the entry point has to do with them.
 pub(super) struct Functions<'m> {
@@ -63,11 +64,12 @@ impl<'m> Functions<'m> {
 
 impl Reach {
     /// What the entry point with those functions uses.
-    pub fn of(instrs: &[Instr], functions: &Functions<'_>) -> Reach {
+    pub fn of(instrs: &[Instr], functions: &Functions<'_>, bindings: Bindings) -> Reach {
         let own = functions.reached.iter().filter_map(|body| body[0].result);
         let own: HashSet<u32> = own.collect();
         let entries = instrs.iter().filter(|instr| instr.op == Op::EntryPoint);
         let is_alone = entries.count() <= 1;
+        let has_all = is_alone && bindings == Bindings::Declared;
         let declared: HashMap<u32, &Instr> = declarations(instrs)
             .filter_map(|instr| Some((instr.result?, instr)))
             .collect();
@@ -86,7 +88,7 @@ impl Reach {
                 {
                     roots.push(id);
                 }
-                (Op::Variable, [class, ..]) if is_alone && !is_of_stage(*class) => {
+                (Op::Variable, [class, ..]) if has_all && !is_of_stage(*class) => {
                     roots.extend(instr.result);
                 }
                 _ => {}

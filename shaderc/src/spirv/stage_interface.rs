@@ -403,24 +403,6 @@ impl Translator<'_> {
         Ok(stored.collect())
     }
 
-    /// A vertex shader changes no memory: the machine runs it for vertices that are not drawn, and parts of it twice
-    /// (hardware/graphics-compiler.md 1.5). `before` instructions were there already.
-    pub(super) fn check_effects(&self, instr: &Instr, before: usize) -> Result<()> {
-        let Stage::Vertex(_) = self.builder.function.stage else {
-            return Ok(());
-        };
-        let writes = |op: Op| op.effects().writes && !matches!(op, Op::StoreVar(_));
-        let function = &self.builder.function;
-        let mut made = (before..function.inst_count()).map(|number| ir::Inst(number as u32));
-        match made.any(|inst| writes(function.inst(inst).op)) {
-            true => {
-                let what = "memory that a vertex shader changes (vertexPipelineStoresAndAtomics)";
-                Err(instr.unsupported(Feature::Use, what))
-            }
-            false => Ok(()),
-        }
-    }
-
     /// The variables that are stored to, but for what they begin with.
     fn written_vars(&self) -> HashSet<Var> {
         let function = &self.builder.function;

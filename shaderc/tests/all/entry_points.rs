@@ -1,6 +1,6 @@
 //! A module may hold entry points of several stages: only what the one that is compiled comes to matters.
 use eitri_program::{BindingKind, Program};
-use eitri_shaderc::{Options, compile};
+use eitri_shaderc::{Bindings, Options, compile};
 
 use crate::support::spvasm::assemble;
 
@@ -129,11 +129,19 @@ fn the_only_entry_point_has_all_that_is_declared() {
         !of_others.iter().any(|word| line.contains(word))
     });
     let module = kept.collect::<Vec<_>>().join("\n") + body;
-    let compiled = compile(&assemble(&module), &Options::default());
-    let compiled = compiled.unwrap_or_else(|errors| panic!("{errors}"));
-    let program = Program::parse(&compiled.program).unwrap();
-    let bindings: Vec<u32> = program.bindings().map(|binding| binding.binding).collect();
-    assert_eq!(bindings, [0, 1]);
+    let module = assemble(&module);
+    let bindings = |bindings: Bindings| -> Vec<u32> {
+        let options = Options {
+            bindings,
+            ..Options::default()
+        };
+        let compiled = compile(&module, &options);
+        let compiled = compiled.unwrap_or_else(|errors| panic!("{errors}"));
+        let program = Program::parse(&compiled.program).unwrap();
+        program.bindings().map(|binding| binding.binding).collect()
+    };
+    assert_eq!(bindings(Bindings::Declared), [0, 1]);
+    assert_eq!(bindings(Bindings::Used), [1], "or what its functions name");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod descriptor_arrays;
 mod divergence;
 mod documented_order;
 mod drawn;
+mod effects;
 mod entry_points;
 mod errors;
 mod errors_of_modules;
