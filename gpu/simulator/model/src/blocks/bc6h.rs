@@ -186,3 +186,22 @@ fn signed_whole(value: i32, width: u32) -> i32 {
     };
     if value < 0 { -wide } else { wide }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signed_components_of_16_bits_stay_as_they_are() {
+        for value in [-0x8000, -0x7fff, -0x7ffe, -1, 0, 1, 0x7ffe, 0x7fff] {
+            assert_eq!(signed_whole(value, 16), value);
+        }
+    }
+
+    #[test]
+    fn narrow_components_reach_both_ends() {
+        assert_eq!((whole(0, 10), whole(0x3ff, 10)), (0, 0xffff));
+        assert_eq!(signed_whole(0x1ff, 10), 0x7fff);
+        assert_eq!(signed_whole(-0x200, 10), -0x7fff);
+    }
+}

@@ -200,3 +200,8 @@ fn tiles_are_square_or_twice_as_wide_as_high() {
     assert_eq!([8, 100, 8192, 0].map(shape), [None; 4]);
     assert_eq!(TileShape::of_area(512).map(TileShape::pixels), Some(512));
 }
+
+#[test]
+fn a_stride_has_64_bits() {
+    assert_eq!(stride(1, 0x8000_0000), 0x1_8000_0000);
+}

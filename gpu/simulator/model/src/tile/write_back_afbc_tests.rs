@@ -177,3 +177,42 @@ fn compressed_bits_of_three_components_have_three_in_the_body() {
         );
     }
 }
+
+#[test]
+fn an_area_that_begins_inside_of_a_superblock_has_its_header_written() {
+    // Raw bits, 16 by 16 pixels: one superblock, of which the area has a corner.
+    let target = AfbcRgbRenderTarget {
+        internal_format: Internal::RAW32,
+        write_enable: true,
+        writeback_format: ColorFormat::RAW32,
+        writeback_block_format: BlockFormat::Afbc,
+        swizzle: Swizzle::IDENTITY,
+        compression_mode: AfbcCompressionMode::R8G8B8A8,
+        header: Address(BASE),
+        row_stride: 16,
+        body_offset: 0x80,
+        ..AfbcRgbRenderTarget::default()
+    };
+    let parameters = FramebufferParameters {
+        bound_min_x: 10,
+        bound_min_y: 9,
+        ..parameters([16, 16], 1, 256)
+    };
+    let target = packed(Arch::V10, target);
+    let framebuffer = framebuffer(Arch::V10, parameters, None, &[target]);
+    let mut memory = Array::new(BASE, 0x80 + 4 * 256);
+    let clip = PixelBox::of(&framebuffer).expect("a box");
+    let tile = TileBuffer::new(&framebuffer);
+    write_back(&tile, &framebuffer, [0, 0], clip, &mut memory).expect("memory is there");
+    let plane = AfbcPlane {
+        compression_mode: AfbcCompressionMode::R8G8B8A8,
+        pointer: Address(BASE),
+        header_row_stride: 16,
+        ..AfbcPlane::default()
+    };
+    let format = PixelFormat::of(0x0b_b000).expect("RGBA8 UNORM");
+    let surface = AfbcSurface::of_plane(&plane, &format);
+    // What was cleared is 0; memory began as other bytes.
+    assert_eq!(texel(&surface, &mut memory, [10, 9]), 0);
+    assert_eq!(texel(&surface, &mut memory, [15, 15]), 0);
+}

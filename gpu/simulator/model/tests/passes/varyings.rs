@@ -95,6 +95,49 @@ fn varyings_agree_with_every_vector() {
     assert!(checked >= 8, "{checked} pixels are covered");
 }
 
+/// As [`POSITION`], with two words as varyings.
+const TWO_WORDS: &str = "
+    LSHIFT_OR.i32 r0, r60, 0x7060504.b00, 0x0
+    MOV.i32 r1, 0x0
+    SHADDX.u64 r2, u4, r0.w0, shift:0x0
+    LOAD.i128.unsigned.slot0 @r8:r9:r10:r11, r2, offset:0
+    LOAD.i64.unsigned.slot0 @r12:r13, r2, offset:256
+    LEA_BUF_IMM.slot1.wait01 @r4:r5, r59, table:0xD, index:0x0
+    LEA_BUF_IMM.slot1.wait01 @r6:r7, r59, table:0xD, index:0x1
+    STORE.i128.istream.slot2 @r8:r9:r10:r11, r4, offset:0
+    STORE.i64.estream.slot2 @r12:r13, r6, offset:0
+    NOP.end";
+
+/// Stores the second word in odd columns and the first in the others: u3 is 4.
+const WORD_OF_COLUMN: &str = "
+    LSHIFT_AND.i32 r4, r59, 0x3020100.b22, u3
+    LD_VAR_BUF.f32.slot0.src_f32.center.clobber.wait0126 @r0, r61, r4
+    OUTPUT";
+
+#[test]
+fn lanes_may_read_varyings_at_places_of_their_own() {
+    let mut pass = pass("G720");
+    pass.uniforms[3] = 4;
+    let draw = &mut pass.draws[0];
+    draw.program = WORD_OF_COLUMN;
+    draw.vertices = draw.vertices.take().map(|vertices| Vertices {
+        program: TWO_WORDS,
+        varying_bytes: 8,
+        ..vertices
+    });
+    let at = |x: f32, y: f32| [x, y, 0.5, 1.0];
+    let corners = [at(0.0, 0.0), at(64.0, 0.0), at(0.0, 64.0)];
+    let mut drawn = drawn(&pass, corners, [3.0; 3], |bench| {
+        for vertex in 0..3 {
+            bench.put(1, BUFFER + 260 + 16 * vertex, &7.0_f32.to_le_bytes());
+        }
+    });
+    for x in 0..SIDE {
+        let wanted = if x % 2 == 0 { 3.0_f32 } else { 7.0 };
+        assert_eq!(drawn.colour([x, 5], 0, 0), wanted.to_bits(), "column {x}");
+    }
+}
+
 /// Pixels along the ramp.
 const WIDE: u32 = 12288;
 /// Where its target lies.

@@ -60,7 +60,7 @@ const TWO_VIEWS: &str = "
     NOP.end";
 
 /// Stores 9.
-const NINE: &str = "
+pub const NINE: &str = "
     IADD_IMM.i32 r0, 0x0, #0x9
     OUTPUT";
 
@@ -111,7 +111,7 @@ fn drawn_on(
 
 /// Draws a pass with vertices at these places.
 #[track_caller]
-fn at_places(pass: &Pass, places: &[(u64, [f32; 2])]) -> Drawn {
+pub fn at_places(pass: &Pass, places: &[(u64, [f32; 2])]) -> Drawn {
     pass.run_with(|bench| {
         for (number, [x, y]) in places {
             let position: Vec<u8> = [*x, *y, 0.5, 1.0]
@@ -123,7 +123,7 @@ fn at_places(pass: &Pass, places: &[(u64, [f32; 2])]) -> Drawn {
     })
 }
 
-fn vertices(mode: u32, count: u32, size: f32) -> Option<Vertices> {
+pub fn vertices(mode: u32, count: u32, size: f32) -> Option<Vertices> {
     Some(Vertices {
         mode,
         count,
