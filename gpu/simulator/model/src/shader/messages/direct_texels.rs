@@ -18,6 +18,7 @@ use crate::fidelity::Inexact;
 use crate::l2::LINE;
 use crate::memory::{PAGE, PAGE_BYTES};
 use crate::mmu::{AccessKind, Request};
+use crate::shader::footprint::{CORNERS, Footprint};
 use crate::shader::format::{Colour, PixelFormat};
 use crate::shader::instruction::{From, Instruction};
 use crate::shader::lanes::{Lanes, WARP, WideLanes};
@@ -72,7 +73,7 @@ struct NotDirect;
 
 /// Reads texels, and notes where they lie.
 struct Direct<'a, 'm> {
-    unit: &'a Memory,
+    unit: &'a mut Memory,
     around: &'a mut Around<'m>,
     /// Of the unit that reads them, without an address.
     request: Request,
@@ -138,7 +139,7 @@ impl Memory {
 
     /// Counts the message and its accesses.
     fn count_texels(
-        &mut self,
+        &self,
         around: &mut Around<'_>,
         (instruction, message): (&Instruction, &Message),
         lanes: u16,
@@ -147,17 +148,13 @@ impl Memory {
         let core = around.place.core;
         let fabric = &mut *around.fabric;
         count(fabric.activity.core(core), &message.action, lanes);
-        let mut touched = self.touched.take().unwrap_or_default();
-        touched.begin(core, false);
         if !noted.is_empty() {
             fabric.mmu.note_use(request.space);
         }
-        noted.count(fabric, &mut touched);
-        let lines = touched.settle(fabric);
+        let lines = noted.count(fabric, core);
         if instruction.unit == Unit::Ls {
             fabric.activity.core(core).lines += lines.max(1);
         }
-        self.touched = Some(touched);
     }
 }
 
@@ -322,6 +319,7 @@ impl Direct<'_, '_> {
         texel: Texel,
     ) -> Option<Found> {
         let Direct {
+            unit,
             around,
             planes,
             noted,
@@ -329,7 +327,8 @@ impl Direct<'_, '_> {
             arch,
             ..
         } = self;
-        texture.find_in_surface(*arch, (format, texel), planes, |plane| {
+        let decoded = (*arch, &mut unit.planes);
+        texture.find_in_surface(decoded, (format, texel), planes, |plane| {
             if plane % LINE + PLANE_BYTES > LINE {
                 return None;
             }
@@ -356,7 +355,7 @@ impl Direct<'_, '_> {
         if !is_aligned || start + length > PAGE_BYTES {
             return None;
         }
-        let frame = self.frames.find(address).or_else(|| self.frame(address))?;
+        let frame = self.frame_at(address)?;
         let translates = self.translates_each || !self.frames.is_last(address);
         self.frames.note_last(address);
         let page = self.around.memory.page(frame)?;
@@ -366,9 +365,17 @@ impl Direct<'_, '_> {
         Some(read)
     }
 
+    /// The frame of the page of an address.
+    #[inline]
+    fn frame_at(&mut self, address: u64) -> Option<u64> {
+        self.frames
+            .find(address)
+            .or_else(|| self.other_frame(address))
+    }
+
     /// The frame of a page that was not accessed yet.
     #[inline(never)]
-    fn frame(&mut self, address: u64) -> Option<u64> {
+    fn other_frame(&mut self, address: u64) -> Option<u64> {
         let request = Request {
             address,
             ..self.request
@@ -449,6 +456,44 @@ impl ReadTexels for Direct<'_, '_> {
             }
             Found::Compressed(_) | Found::Planes(_) | Found::NotModelled => Err(NotDirect),
         }
+    }
+
+    #[inline]
+    fn corners(
+        &mut self,
+        format: &PixelFormat,
+        footprint: &Footprint,
+    ) -> Option<[Colour; CORNERS]> {
+        let bytes = format.bytes();
+        let addresses = self.planes.addresses(footprint)?;
+        let [first, ..] = addresses;
+        // Texels at multiples of their size lie in one page and one beat each.
+        let is_aligned = |address: u64| address & (u64::from(bytes) - 1) == 0;
+        if !bytes.is_power_of_two() || !addresses.into_iter().all(is_aligned) {
+            return None;
+        }
+        let is_one_page = addresses
+            .into_iter()
+            .all(|address| (address ^ first) < PAGE);
+        let mut frames = [self.frame_at(first)?; CORNERS];
+        if !is_one_page {
+            for (frame, address) in frames.iter_mut().zip(addresses) {
+                *frame = self.frame_at(address)?;
+            }
+        }
+        let mut colours = [[0.0; 4]; CORNERS];
+        let mut frame = frames[0];
+        let mut page = &*self.around.memory.page(frame)?;
+        for corner in footprint.corners() {
+            if frames[corner] != frame {
+                frame = frames[corner];
+                page = &*self.around.memory.page(frame)?;
+            }
+            let start = (addresses[corner] % PAGE) as usize;
+            colours[corner] = format.unpack(number_at(page, start, bytes.into()));
+        }
+        self.noted.add_corners(footprint, &addresses, &frames);
+        Some(colours)
     }
 
     fn not_modelled(&mut self) -> NotDirect {
