@@ -38,11 +38,16 @@ impl Footprint {
         }
     }
 
+    /// Whether a corner is a texel of the footprint.
+    #[inline(always)]
+    pub(crate) fn has(&self, corner: usize) -> bool {
+        self.weights[corner] > 0.0
+    }
+
     /// Corners that are texels of the footprint, in their order.
     #[inline]
     pub(crate) fn corners(&self) -> impl Iterator<Item = usize> {
-        let weights = self.weights;
-        (0..CORNERS).filter(move |corner| weights[*corner] > 0.0)
+        (0..CORNERS).filter(|corner| self.has(*corner))
     }
 
     /// The texel of a corner; none is the border.

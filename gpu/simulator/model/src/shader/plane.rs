@@ -210,8 +210,9 @@ impl LastPlanes {
             order.column(bytes, columns[0])?,
             order.column(bytes, columns[1])?,
         ];
-        let row = |y: u32| order.row(surface.row_stride, bytes, y);
-        let [upper, lower] = [row(rows[0])?, row(rows[1])?];
+        let stride = surface.row_stride;
+        let upper = order.row(stride, bytes, rows[0])?;
+        let lower = order.row(stride, bytes, rows[1])?;
         let offsets = [
             left.element(upper, bytes),
             right.element(upper, bytes),

@@ -8,6 +8,7 @@
 // the form of Vulkan's text, but lavapipe 26.2 has probe i of N, from 1 on, at i / (N + 1) - 1/2 (measured, docs/linux.md). Settled by
 // sampling a single bright column of texels at a grazing angle on any board.
 
+use super::float::nearest;
 use super::footprint::{CORNERS, Footprint};
 use super::format::Colour;
 use super::texture::Texel;
@@ -221,24 +222,22 @@ impl Sampler {
         (level, linear, part): (u32, bool, f64),
         add: &mut impl FnMut(&Footprint) -> Result<(), E>,
     ) -> Result<(), E> {
-        let fixed = self.fixed(footing, at, level);
         let layer = layer(footing, at);
         if !linear {
-            let place = fixed.map(|fixed| fixed.div_euclid(ONE));
+            let place = self.fixed(footing, at, level).map(|at| at.div_euclid(ONE));
             return self.texel_at(footing, (place, layer, level), part, add);
         }
         if self.crosses_edges(footing) {
-            return self.linear_across_edges(footing, (fixed, layer), (level, part), add);
+            return self.linear_across_edges(footing, (at, layer), (level, part), add);
         }
-        let along = |axis: usize| self.along(footing, (axis, level), fixed[axis]);
-        let (columns, column_parts) = along(0);
+        let (columns, column_parts) = self.along(footing, at, (level, 0));
         let (rows, row_parts) = match footing.axes {
             1 => ONLY,
-            _ => along(1),
+            _ => self.along(footing, at, (level, 1)),
         };
         let (slices, slice_parts) = match footing.axes {
             1 | 2 => ONLY,
-            _ => along(2),
+            _ => self.along(footing, at, (level, 2)),
         };
         // All of these are exact: they have 8 bits an axis, and 8 of the level.
         for (slice, slice_part) in slices.into_iter().zip(slice_parts) {
@@ -260,16 +259,19 @@ impl Sampler {
     }
 
     /// The two places along an axis that a linear filter takes, and the part of the whole that each has.
-    #[inline]
+    #[inline(always)]
     fn along(
         &self,
         footing: &Footing,
-        (axis, level): (usize, u32),
-        fixed: i64,
+        at: &Coordinates,
+        (level, axis): (u32, usize),
     ) -> ([Option<u32>; 2], [f64; 2]) {
-        let (low, fraction) = around(fixed);
+        let (low, fraction) = around(self.fixed_along(footing, at, (level, axis)));
         let size = size_along(footing, level, axis).into();
-        let places = [low, low + 1].map(|at| self.wrapped(axis, at, size));
+        let places = [
+            self.wrapped(axis, low, size),
+            self.wrapped(axis, low + 1, size),
+        ];
         (places, parts(fraction))
     }
 
@@ -277,10 +279,11 @@ impl Sampler {
     fn linear_across_edges<E>(
         &self,
         footing: &Footing,
-        (fixed, layer): ([i64; 3], u32),
+        (at, layer): (&Coordinates, u32),
         (level, part): (u32, f64),
         add: &mut impl FnMut(&Footprint) -> Result<(), E>,
     ) -> Result<(), E> {
+        let fixed = self.fixed(footing, at, level);
         let [x, y] = [0, 1].map(|axis| around(fixed[axis]));
         for corner in 0..CORNERS {
             let (right, lower) = (corner & 1, corner >> 1);
@@ -297,23 +300,28 @@ impl Sampler {
     /// Coordinates in 256ths of a texel of a level.
     #[inline]
     fn fixed(&self, footing: &Footing, at: &Coordinates, level: u32) -> [i64; 3] {
-        core::array::from_fn(|axis| {
-            if axis >= footing.axes {
-                return 0;
-            }
-            let scale = match self.descriptor.normalized_coordinates {
-                true => size_along(footing, level, axis).into(),
-                false => 1.0,
-            };
-            let scaled = f64::from(at.at[axis]) * scale * ONE as f64;
-            // What is no number, or far outside, ends somewhere far outside.
-            let scaled = scaled.clamp(-1e12, 1e12);
-            let whole = match self.descriptor.round_to_nearest_even {
-                true => nearest(scaled),
-                false => floor(scaled),
-            };
-            whole + ONE * i64::from(at.offset[axis])
-        })
+        let mut fixed = [0; 3];
+        for (axis, fixed) in fixed.iter_mut().enumerate().take(footing.axes) {
+            *fixed = self.fixed_along(footing, at, (level, axis));
+        }
+        fixed
+    }
+
+    /// A coordinate in 256ths of a texel of a level.
+    #[inline(always)]
+    fn fixed_along(&self, footing: &Footing, at: &Coordinates, (level, axis): (u32, usize)) -> i64 {
+        let scale = match self.descriptor.normalized_coordinates {
+            true => size_along(footing, level, axis).into(),
+            false => 1.0,
+        };
+        let scaled = f64::from(at.at[axis]) * scale * ONE as f64;
+        // What is no number, or far outside, ends somewhere far outside.
+        let scaled = scaled.clamp(-1e12, 1e12);
+        let whole = match self.descriptor.round_to_nearest_even {
+            true => nearest(scaled),
+            false => floor(scaled),
+        };
+        whole + ONE * i64::from(at.offset[axis])
     }
 
     /// Whether texels beyond an edge are those of the next face of a cube.
@@ -322,7 +330,7 @@ impl Sampler {
     }
 
     /// The texel along an axis that a place means; none is the border.
-    #[inline]
+    #[inline(always)]
     fn wrapped(&self, axis: usize, at: i64, size: i64) -> Option<u32> {
         // Most are inside.
         if (0..size).contains(&at) {
@@ -388,14 +396,6 @@ pub(crate) struct Reduction {
 }
 
 impl Reduction {
-    /// Adds the corners of a footprint.
-    #[inline]
-    pub(crate) fn add_corners(&mut self, colours: [Colour; CORNERS], weights: [f64; CORNERS]) {
-        for (colour, weight) in colours.into_iter().zip(weights) {
-            self.add(colour, weight);
-        }
-    }
-
     /// Adds a texel. One of no weight does not count.
     #[inline]
     pub(crate) fn add(&mut self, colour: Colour, weight: f64) {
@@ -435,14 +435,6 @@ fn layer(footing: &Footing, at: &Coordinates) -> u32 {
         true => 6 * layer + at.face,
         false => layer,
     }
-}
-
-/// The nearest integer of a number far below 2^51, of two the even one. What is no number is 0.
-#[inline]
-fn nearest(value: f64) -> i64 {
-    // A sum of this size has no bits below one.
-    const ALIGNED: f64 = 6_755_399_441_055_744.0;
-    (value + ALIGNED - ALIGNED) as i64
 }
 
 /// The greatest integer that is not greater. What is no number is 0.

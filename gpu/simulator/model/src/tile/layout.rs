@@ -45,7 +45,7 @@ pub(crate) struct Part {
 
 impl Part {
     /// Offset of the element in this column and a row, of an order whose elements have `bytes`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn element(self, row: Part, bytes: u8) -> u64 {
         self.offset + row.offset + u64::from(self.place ^ row.place) * u64::from(bytes)
     }
@@ -53,7 +53,7 @@ impl Part {
 
 impl Order {
     /// The part of column `x`; `None` where the order has no elements of `bytes`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn column(self, bytes: u8, x: u32) -> Option<Part> {
         let size = u64::from(bytes);
         Some(match self {
@@ -79,7 +79,7 @@ impl Order {
     }
 
     /// The part of row `y`; `None` where the order has no elements of `bytes`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn row(self, row_stride: u64, bytes: u8, y: u32) -> Option<Part> {
         let (height, place) = match self {
             Order::Linear => (1, 0),

@@ -458,42 +458,37 @@ impl ReadTexels for Direct<'_, '_> {
         }
     }
 
-    #[inline]
-    fn corners(
-        &mut self,
-        format: &PixelFormat,
-        footprint: &Footprint,
-    ) -> Option<[Colour; CORNERS]> {
+    #[inline(always)]
+    fn corners(&mut self, format: &PixelFormat, footprint: &Footprint) -> Option<[u128; CORNERS]> {
         let bytes = format.bytes();
         let addresses = self.planes.addresses(footprint)?;
-        let [first, ..] = addresses;
         // Texels at multiples of their size lie in one page and one beat each.
-        let is_aligned = |address: u64| address & (u64::from(bytes) - 1) == 0;
-        if !bytes.is_power_of_two() || !addresses.into_iter().all(is_aligned) {
+        let [first, second, third, fourth] = addresses;
+        let any = first | second | third | fourth;
+        if !bytes.is_power_of_two() || any & (u64::from(bytes) - 1) != 0 {
             return None;
         }
-        let is_one_page = addresses
-            .into_iter()
-            .all(|address| (address ^ first) < PAGE);
         let mut frames = [self.frame_at(first)?; CORNERS];
-        if !is_one_page {
+        let mut bits = [0; CORNERS];
+        let differ = (first ^ second) | (first ^ third) | (first ^ fourth);
+        if differ < PAGE {
+            let page = &*self.around.memory.page(frames[0])?;
+            // A corner that does not count is read with the others, and not noted.
+            for (bits, address) in bits.iter_mut().zip(addresses) {
+                *bits = number_at(page, (address % PAGE) as usize, bytes.into());
+            }
+        } else {
             for (frame, address) in frames.iter_mut().zip(addresses) {
                 *frame = self.frame_at(address)?;
             }
-        }
-        let mut colours = [[0.0; 4]; CORNERS];
-        let mut frame = frames[0];
-        let mut page = &*self.around.memory.page(frame)?;
-        for corner in footprint.corners() {
-            if frames[corner] != frame {
-                frame = frames[corner];
-                page = &*self.around.memory.page(frame)?;
+            for corner in footprint.corners() {
+                let page = &*self.around.memory.page(frames[corner])?;
+                let start = (addresses[corner] % PAGE) as usize;
+                bits[corner] = number_at(page, start, bytes.into());
             }
-            let start = (addresses[corner] % PAGE) as usize;
-            colours[corner] = format.unpack(number_at(page, start, bytes.into()));
         }
         self.noted.add_corners(footprint, &addresses, &frames);
-        Some(colours)
+        Some(bits)
     }
 
     fn not_modelled(&mut self) -> NotDirect {

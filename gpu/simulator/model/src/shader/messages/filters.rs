@@ -36,14 +36,13 @@ pub(super) trait ReadTexels {
         texel: Texel,
     ) -> Result<Option<u128>, Self::Stop>;
 
-    /// The colours of a footprint's corners, read at once, where each that counts is a texel of a plane; `None`, with nothing done, if they
-    /// are to be read one by one.
+    /// The bits of a footprint's corners, read at once; `None`, with nothing read, if they are to be read one by one.
     #[inline]
     fn corners(
         &mut self,
         _format: &PixelFormat,
         _footprint: &Footprint,
-    ) -> Option<[Colour; CORNERS]> {
+    ) -> Option<[u128; CORNERS]> {
         None
     }
 
@@ -194,8 +193,8 @@ impl Unit {
         [if holds { 1.0 } else { 0.0 }, 0.0, 0.0, 1.0]
     }
 
-    /// Adds the texels of a footprint to what others have become.
-    #[inline]
+    /// Adds the texels of a footprint to what others have become. Inlined, so that the sums of a sample stay in registers of the host.
+    #[inline(always)]
     fn add<R: ReadTexels>(
         &self,
         reader: &mut R,
@@ -203,12 +202,14 @@ impl Unit {
         payload: &Payload,
         reduction: &mut Reduction,
     ) -> Result<(), R::Stop> {
-        if let Some(colours) = reader.corners(&self.format, footprint) {
-            let colours = colours.map(|colour| self.compared(colour, payload));
-            reduction.add_corners(colours, footprint.weights);
-            return Ok(());
+        let Some(bits) = reader.corners(&self.format, footprint) else {
+            return self.add_one_by_one(reader, footprint, payload, reduction);
+        };
+        for (bits, weight) in bits.into_iter().zip(footprint.weights) {
+            let colour = self.compared(self.format.unpack(bits), payload);
+            reduction.add(colour, weight);
         }
-        self.add_one_by_one(reader, footprint, payload, reduction)
+        Ok(())
     }
 
     /// As [`Unit::add`], of texels that are read one by one.

@@ -34,7 +34,7 @@ pub(super) struct Noted {
 }
 
 /// A line of memory that texels lie in.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Line {
     number: u64,
     /// Number of the line in the addresses of the program.
@@ -125,31 +125,30 @@ impl Noted {
         addresses: &[u64; CORNERS],
         frames: &[u64; CORNERS],
     ) {
-        let mut noted: Option<Line> = None;
-        for corner in footprint.corners() {
-            let address = addresses[corner];
-            let number = (frames[corner] | address % PAGE) / LINE;
-            let beat = 1 << (address % LINE / BEAT);
-            match &mut noted {
-                Some(line) if (line.number, line.address) == (number, address / LINE) => {
-                    line.beats |= beat;
-                    line.translations += 1;
-                }
-                _ => {
-                    let line = Line {
-                        number,
-                        address: address / LINE,
-                        translations: 1,
-                        beats: beat,
-                    };
-                    if let Some(before) = noted.replace(line) {
-                        self.touch(before);
-                    }
-                }
+        let mut noted = Line::default();
+        for corner in 0..CORNERS {
+            if !footprint.has(corner) {
+                continue;
             }
+            let address = addresses[corner];
+            let number = (frames[corner] | (address % PAGE)) / LINE;
+            let line = address / LINE;
+            if noted.translations == 0 || (noted.number, noted.address) != (number, line) {
+                if noted.translations != 0 {
+                    self.touch(noted);
+                }
+                noted = Line {
+                    number,
+                    address: line,
+                    translations: 0,
+                    beats: 0,
+                };
+            }
+            noted.translations += 1;
+            noted.beats |= 1 << (address % LINE / BEAT);
         }
-        if let Some(line) = noted {
-            self.touch(line);
+        if noted.translations != 0 {
+            self.touch(noted);
         }
     }
 
