@@ -168,18 +168,13 @@ pub(crate) fn depths_after_culling(
     for (sample, offset) in offsets.iter_mut().enumerate() {
         *offset = sampling.depth_position(sample);
     }
+    let around = primitive.depths_around(&offsets[..samples]);
     let mut values = Vec::with_capacity(quads.len() * each);
     quads.retain_mut(|quad| {
         let first = values.len();
         for lane in 0..LANES {
             let (x, y) = quad.pixel(lane);
-            let corner = corner_of(i32::from(x), i32::from(y));
-            values.extend(offsets[..samples].iter().map(|offset| {
-                primitive.depth_at(Point {
-                    x: corner.x + offset.x,
-                    y: corner.y + offset.y,
-                })
-            }));
+            around.add(corner_of(i32::from(x), i32::from(y)), &mut values);
         }
         bounds.cull(&values[first..], quad);
         let is_left = quad.coverage != [0; LANES];

@@ -57,7 +57,13 @@ impl Edge {
     /// E at a point.
     #[inline]
     pub(super) fn at(&self, point: Point) -> i64 {
-        self.along_x * i64::from(point.x) + self.along_y * i64::from(point.y) + self.constant
+        self.step(point) + self.constant
+    }
+
+    /// Change of E for a step.
+    #[inline]
+    pub(super) fn step(&self, step: Point) -> i64 {
+        self.along_x * i64::from(step.x) + self.along_y * i64::from(step.y)
     }
 
     /// Tells whether the half plane holds a point.

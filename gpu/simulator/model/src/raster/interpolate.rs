@@ -11,7 +11,8 @@
 use super::edge::Edge;
 use super::fixed::Point;
 use super::primitive::{Form, Primitive};
-use super::samples::{CENTRE, Sampling, corner_of};
+use super::samples::{CENTRE, MOST_SAMPLES, Sampling, corner_of};
+use alloc::vec::Vec;
 
 /// Position of a vertex as the shader stored it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -146,6 +147,21 @@ impl Primitive {
         weighted_sum(linear, z) / total as f64
     }
 
+    /// Depths without bias around points, at the same offsets from each.
+    pub(super) fn depths_around<'p>(&'p self, offsets: &'p [Point]) -> DepthsAround<'p> {
+        let mut steps = [[0; 3]; MOST_SAMPLES];
+        if let Gradient::Triangle { opposite, .. } = &self.gradient {
+            for (steps, offset) in steps.iter_mut().zip(offsets) {
+                *steps = opposite.each_ref().map(|edge| edge.step(*offset));
+            }
+        }
+        DepthsAround {
+            primitive: self,
+            offsets,
+            steps,
+        }
+    }
+
     /// Coordinates in a point's square at a point of the screen: 0 to 1 from left and from the top. None if this is no point.
     pub(crate) fn point_coordinate(&self, at: Point) -> Option<[f64; 2]> {
         let (Form::Shape(shape), Gradient::Constant) = (&self.form, &self.gradient) else {
@@ -157,6 +173,37 @@ impl Primitive {
             f64::from(at.x - bounds.min.x) / side,
             f64::from(at.y - bounds.min.y) / side,
         ])
+    }
+}
+
+/// Depths of a primitive around points: at each the same offsets, at most [`MOST_SAMPLES`].
+pub(super) struct DepthsAround<'p> {
+    primitive: &'p Primitive,
+    offsets: &'p [Point],
+    /// What each offset adds to the edge functions of a triangle.
+    steps: [[i64; 3]; MOST_SAMPLES],
+}
+
+impl DepthsAround<'_> {
+    /// Adds the depths around a point to `depths`: what [`Primitive::depth_at`] gives at each offset from it.
+    #[inline]
+    pub(super) fn add(&self, point: Point, depths: &mut Vec<f64>) {
+        let Gradient::Triangle { opposite, area } = &self.primitive.gradient else {
+            depths.extend(self.offsets.iter().map(|offset| {
+                self.primitive.depth_at(Point {
+                    x: point.x + offset.x,
+                    y: point.y + offset.y,
+                })
+            }));
+            return;
+        };
+        let weights = opposite.each_ref().map(|edge| edge.at(point));
+        let z = self.primitive.corners.map(|corner| f64::from(corner.z));
+        let steps = self.steps.iter().take(self.offsets.len());
+        depths.extend(steps.map(|steps| {
+            let linear = core::array::from_fn(|vertex| (weights[vertex] + steps[vertex]) as f64);
+            weighted_sum(linear, z) / *area as f64
+        }));
     }
 }
 

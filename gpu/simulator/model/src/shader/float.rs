@@ -406,6 +406,14 @@ pub(crate) fn flush16(bits: u16) -> u16 {
     }
 }
 
+/// The nearest integer of a number far below 2^51, of two the even one. What is no number is 0.
+#[inline]
+pub(super) fn nearest(value: f64) -> i64 {
+    // A sum of this size has no bits below one.
+    const ALIGNED: f64 = 6_755_399_441_055_744.0;
+    (value + ALIGNED - ALIGNED) as i64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

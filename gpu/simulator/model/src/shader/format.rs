@@ -341,7 +341,17 @@ impl PixelFormat {
     }
 
     /// The texel of a colour.
-    pub(crate) fn pack(&self, mut colour: Colour) -> u128 {
+    #[inline]
+    pub(crate) fn pack(&self, colour: Colour) -> u128 {
+        if self.is_bytes {
+            let codes = colour.map(|value| bits_of(Number::Unorm, value, 8) as u8);
+            return u32::from_le_bytes(codes).into();
+        }
+        self.pack_any(colour)
+    }
+
+    /// The texel of a colour of any format.
+    fn pack_any(&self, mut colour: Colour) -> u128 {
         if self.srgb {
             for component in &mut colour[..3] {
                 *component = srgb_of_linear(component.clamp(0.0, 1.0));

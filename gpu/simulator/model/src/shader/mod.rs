@@ -24,6 +24,7 @@ mod environment;
 mod execute;
 mod flow;
 mod following;
+mod footprint;
 mod format;
 mod history;
 pub mod host_code;

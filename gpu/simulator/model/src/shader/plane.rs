@@ -5,6 +5,7 @@
 //!
 //! Facts: hardware/descriptors.md 9, 9.1; hardware/graphics-texture.md 7.3; hardware/graphics-compression.md 1.
 
+use super::footprint::{CORNERS, Footprint};
 use super::format::PixelFormat;
 use super::texture::{BlockTexel, CompressedTexel, Found, Texel};
 use crate::blocks::{Astc, BlockFormat};
@@ -18,6 +19,7 @@ use eitri_descriptors::plane::{
 use eitri_isa::Arch;
 
 /// What a plane descriptor describes.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Plane {
     /// Nothing: reads give 0.
     Null,
@@ -67,6 +69,28 @@ pub(super) fn compressed(
         at: [texel.at[0] as u32, texel.at[1] as u32],
         size: size.saturating_sub(slice),
     })
+}
+
+/// Plane descriptors that were decoded last, and what they describe: messages read the same ones again and again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DecodedPlanes {
+    planes: [Option<([u32; 8], Plane)>; 4],
+    /// Which of them is the oldest one.
+    oldest: usize,
+}
+
+impl DecodedPlanes {
+    /// What a descriptor of these words describes.
+    pub(super) fn plane(&mut self, arch: Arch, words: [u32; 8]) -> Plane {
+        let mut known = self.planes.iter().flatten();
+        if let Some((_, plane)) = known.find(|(known, _)| *known == words) {
+            return *plane;
+        }
+        let plane = Plane::of(arch, &words);
+        self.planes[self.oldest] = Some((words, plane));
+        self.oldest = (self.oldest + 1) % self.planes.len();
+        plane
+    }
 }
 
 /// The planes of texels whose descriptors were read last, by the descriptors' addresses: most texels of a message lie in one plane, or
@@ -141,33 +165,69 @@ impl LastPlanes {
         }
     }
 
+    /// The plane of a level that was noted, and the level.
+    #[inline]
+    fn noted(&self, layer: u32, level: u32) -> Option<(&Surface, &PlainLevel)> {
+        for plane in self.planes.iter().flatten() {
+            if let Some(noted) = &plane.level
+                && (noted.layer, noted.level) == (layer, level)
+            {
+                return Some((&plane.surface, noted));
+            }
+        }
+        None
+    }
+
     /// Where a texel lies whose level was noted: what [`Texture::find`](super::texture::Texture::find) finds. `None`: that is to be asked.
     #[inline]
     pub(crate) fn address(&self, texel: &Texel) -> Option<u64> {
-        for plane in self.planes.iter().flatten() {
-            let Some(level) = &plane.level else {
-                continue;
-            };
-            if (level.layer, level.level) != (texel.layer, texel.level) {
-                continue;
-            }
-            let [x, y, slice] = texel.at.map(|at| at as u64);
-            let is_inside = x < level.size[0].into() && y < level.size[1].into();
-            if !is_inside || slice != 0 || texel.sample != 0 {
-                return None;
-            }
-            let surface = &plane.surface;
-            let at = [x as u32, y as u32];
-            let offset = element_offset(surface.order?, surface.row_stride, level.bytes, at)?;
-            let end = offset.checked_add(level.bytes.into())?;
-            return (end <= surface.size).then(|| surface.pointer.wrapping_add(offset));
+        let (surface, level) = self.noted(texel.layer, texel.level)?;
+        let [x, y, slice] = texel.at.map(|at| at as u64);
+        let is_inside = x < level.size[0].into() && y < level.size[1].into();
+        if !is_inside || slice != 0 || texel.sample != 0 {
+            return None;
         }
-        None
+        let at = [x as u32, y as u32];
+        let offset = element_offset(surface.order?, surface.row_stride, level.bytes, at)?;
+        surface
+            .holds(offset, level.bytes)
+            .then(|| surface.pointer.wrapping_add(offset))
+    }
+
+    /// Where the corners of a footprint lie: for each what [`LastPlanes::address`] gives. `None`: they are to be asked one by one.
+    #[inline]
+    pub(crate) fn addresses(&self, footprint: &Footprint) -> Option<[u64; CORNERS]> {
+        let (surface, level) = self.noted(footprint.layer, footprint.level)?;
+        let ([left, right], [upper, lower]) = (footprint.columns, footprint.rows);
+        let (columns, rows) = ([left?, right?], [upper?, lower?]);
+        let is_inside =
+            columns[0].max(columns[1]) < level.size[0] && rows[0].max(rows[1]) < level.size[1];
+        if !is_inside || footprint.slice != Some(0) {
+            return None;
+        }
+        let (order, bytes) = (surface.order?, level.bytes);
+        let [left, right] = [
+            order.column(bytes, columns[0])?,
+            order.column(bytes, columns[1])?,
+        ];
+        let stride = surface.row_stride;
+        let upper = order.row(stride, bytes, rows[0])?;
+        let lower = order.row(stride, bytes, rows[1])?;
+        let offsets = [
+            left.element(upper, bytes),
+            right.element(upper, bytes),
+            left.element(lower, bytes),
+            right.element(lower, bytes),
+        ];
+        let last = offsets.into_iter().fold(0, u64::max);
+        surface
+            .holds(last, bytes)
+            .then(|| offsets.map(|offset| surface.pointer.wrapping_add(offset)))
     }
 }
 
 /// What the elements of a plane are.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Elements {
     Texels(Element),
     Blocks(BlockFormat),
@@ -181,7 +241,7 @@ impl Elements {
 }
 
 /// A texel of a clump, and what lies beside it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Element {
     /// Bytes from one element to the next.
     bytes: u64,
@@ -199,6 +259,7 @@ impl Element {
 }
 
 /// Where the elements of a plane lie.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Surface {
     pointer: u64,
     /// Bytes that may be accessed.
@@ -236,6 +297,13 @@ impl Surface {
             row_stride: plane.row_stride.into(),
             slice_stride: 0,
         })
+    }
+
+    /// Whether bytes at an offset lie inside.
+    #[inline]
+    fn holds(&self, offset: u64, bytes: u8) -> bool {
+        let end = offset.checked_add(bytes.into());
+        end.is_some_and(|end| end <= self.size)
     }
 
     /// Where an element of so many bytes lies; `None` if the order is not modelled.

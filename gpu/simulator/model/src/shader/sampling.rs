@@ -1,4 +1,4 @@
-//! Sampling: from coordinates in the hardware's fixed point to the texels of a footprint and their weights.
+//! Sampling: from coordinates in the hardware's fixed point to footprints, the texels that a sample takes and their weights.
 //!
 //! Coordinates have 8 bits below a texel, levels 8 bits below a level, so weights are 256ths.
 //! Never: reads memory; who asks for a footprint does.
@@ -8,6 +8,8 @@
 // the form of Vulkan's text, but lavapipe 26.2 has probe i of N, from 1 on, at i / (N + 1) - 1/2 (measured, docs/linux.md). Settled by
 // sampling a single bright column of texels at a grazing angle on any board.
 
+use super::float::nearest;
+use super::footprint::{CORNERS, Footprint};
 use super::format::Colour;
 use super::texture::Texel;
 use eitri_descriptors::texture::{
@@ -41,15 +43,6 @@ pub(crate) struct Footing {
     pub(crate) cube: bool,
     /// Integers are not mixed.
     pub(crate) integer: bool,
-}
-
-/// A texel with its part of the whole.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Tap {
-    /// None is the border.
-    pub(crate) texel: Option<Texel>,
-    /// Of all taps together 1.
-    pub(crate) weight: f64,
 }
 
 /// A coordinate and level that an instruction gives.
@@ -170,14 +163,14 @@ impl Sampler {
         self.is_nearest(level) != self.is_nearest(level.min(most))
     }
 
-    /// Hands the texels that a sample at this level takes to `add`. The level has its bias already, and is not yet clamped.
+    /// Hands the footprints that a sample at this level takes to `add`. The level has its bias already, and is not yet clamped.
     #[inline]
-    pub(crate) fn each_tap<E>(
+    pub(crate) fn each_footprint<E>(
         &self,
         footing: &Footing,
         at: &Coordinates,
         level: i64,
-        add: &mut impl FnMut(Tap) -> Result<(), E>,
+        add: &mut impl FnMut(&Footprint) -> Result<(), E>,
     ) -> Result<(), E> {
         let [least, most] = footing.lod;
         let level = self.clamped(level).max(least);
@@ -194,13 +187,13 @@ impl Sampler {
         for (level, part) in [(first, 1.0 - part), (first + 1, part)] {
             if part > 0.0 {
                 let level = level.min(last) as u32;
-                self.level_taps(footing, at, (level, linear, part), add)?;
+                self.footprints_of_level(footing, at, (level, linear, part), add)?;
             }
         }
         Ok(())
     }
 
-    /// Hands the texels of a corner of a gather to `add`. The corners: (i0, j1), (i1, j1), (i1, j0), (i0, j0).
+    /// Hands the footprints of a corner of a gather to `add`. The corners: (i0, j1), (i1, j1), (i1, j0), (i0, j0).
     // FACT: the order is that of hardware/valhall-isa.md 11.10, of graphics-texture.md 7.6 and of the vectors (`texture_linear`, member
     // `gather`); the code that PanVK 26.2 makes of textureGather takes the four registers as (i0, j0), (i1, j0), (i0, j1), (i1, j1),
     // and that driver is said to pass conformance tests on a G610 (graphics-model.md 8). Settled by a gather from four different
@@ -211,97 +204,95 @@ impl Sampler {
         footing: &Footing,
         at: &Coordinates,
         corner: usize,
-        add: &mut impl FnMut(Tap) -> Result<(), E>,
+        add: &mut impl FnMut(&Footprint) -> Result<(), E>,
     ) -> Result<(), E> {
         let fixed = self.fixed(footing, at, 0);
         let layer = layer(footing, at);
         let (x, y) = [(0, 1), (1, 1), (1, 0), (0, 0)][corner % 4];
         let low = [0, 1].map(|axis| (fixed[axis] - ONE / 2).div_euclid(ONE));
         let place = [low[0] + x, low[1] + y, 0];
-        self.tap(footing, (place, layer, 0), 1.0, add)
+        self.texel_at(footing, (place, layer, 0), 1.0, add)
     }
 
     #[inline]
-    fn level_taps<E>(
+    fn footprints_of_level<E>(
         &self,
         footing: &Footing,
         at: &Coordinates,
         (level, linear, part): (u32, bool, f64),
-        add: &mut impl FnMut(Tap) -> Result<(), E>,
+        add: &mut impl FnMut(&Footprint) -> Result<(), E>,
     ) -> Result<(), E> {
-        let fixed = self.fixed(footing, at, level);
         let layer = layer(footing, at);
         if !linear {
-            let place = fixed.map(|fixed| fixed.div_euclid(ONE));
-            return self.tap(footing, (place, layer, level), part, add);
+            let place = self.fixed(footing, at, level).map(|at| at.div_euclid(ONE));
+            return self.texel_at(footing, (place, layer, level), part, add);
         }
-        match footing.axes {
-            1 => self.linear_taps::<1, E>(footing, (fixed, layer), (level, part), add),
-            2 => self.linear_taps::<2, E>(footing, (fixed, layer), (level, part), add),
-            _ => self.linear_taps::<3, E>(footing, (fixed, layer), (level, part), add),
+        if self.crosses_edges(footing) {
+            return self.linear_across_edges(footing, (at, layer), (level, part), add);
         }
-    }
-
-    /// Hands the texels around a place of a level to `add`, as many axes as there are decided before.
-    #[inline]
-    fn linear_taps<const AXES: usize, E>(
-        &self,
-        footing: &Footing,
-        (fixed, layer): ([i64; 3], u32),
-        (level, part): (u32, f64),
-        add: &mut impl FnMut(Tap) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let moved: [i64; AXES] = core::array::from_fn(|axis| fixed[axis] - ONE / 2);
-        let low = moved.map(|moved| moved.div_euclid(ONE));
-        let fraction = moved.map(|moved| moved.rem_euclid(ONE));
-        let across_edges = self.crosses_edges(footing);
-        let size = level_size(footing, level).map(i64::from);
-        let mut wrapped = [[None; 2]; AXES];
-        if !across_edges {
-            // Each place along an axis is wrapped once, not for each corner.
-            for (axis, wrapped) in wrapped.iter_mut().enumerate() {
-                *wrapped = [0, 1].map(|up| self.wrapped(axis, low[axis] + up, size[axis]));
-            }
-        }
-        let whole = (1u64 << (8 * AXES)) as f64;
-        for corner in 0..1usize << AXES {
-            let up = |axis: usize| corner >> axis & 1;
-            let weight = (0..AXES).fold(1, |weight, axis| {
-                let fraction = fraction[axis];
-                weight
-                    * if up(axis) == 1 {
-                        fraction
-                    } else {
-                        ONE - fraction
-                    }
-            });
-            if weight == 0 {
+        let (columns, column_parts) = self.along(footing, at, (level, 0));
+        let (rows, row_parts) = match footing.axes {
+            1 => ONLY,
+            _ => self.along(footing, at, (level, 1)),
+        };
+        let (slices, slice_parts) = match footing.axes {
+            1 | 2 => ONLY,
+            _ => self.along(footing, at, (level, 2)),
+        };
+        // All of these are exact: they have 8 bits an axis, and 8 of the level.
+        for (slice, slice_part) in slices.into_iter().zip(slice_parts) {
+            if slice_part == 0.0 {
                 continue;
             }
-            let weight = part * weight as f64 / whole;
-            if across_edges {
-                let mut place = [0; 3];
-                for (axis, (place, low)) in place.iter_mut().zip(low).enumerate() {
-                    *place = low + up(axis) as i64;
-                }
-                self.tap(footing, (place, layer, level), weight, add)?;
-                continue;
-            }
-            let mut at = [0; 3];
-            let mut inside = true;
-            for (axis, (at, wrapped)) in at.iter_mut().zip(wrapped).enumerate() {
-                match wrapped[up(axis)] {
-                    Some(found) => *at = found,
-                    None => inside = false,
-                }
-            }
-            let texel = inside.then_some(Texel {
-                at,
+            let [upper, lower] = row_parts.map(|row| part * slice_part * row);
+            let [left, right] = column_parts;
+            add(&Footprint {
+                columns,
+                rows,
+                slice,
                 layer,
                 level,
-                sample: 0,
-            });
-            add(Tap { texel, weight })?;
+                weights: [left * upper, right * upper, left * lower, right * lower],
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The two places along an axis that a linear filter takes, and the part of the whole that each has.
+    #[inline(always)]
+    fn along(
+        &self,
+        footing: &Footing,
+        at: &Coordinates,
+        (level, axis): (u32, usize),
+    ) -> ([Option<u32>; 2], [f64; 2]) {
+        let (low, fraction) = around(self.fixed_along(footing, at, (level, axis)));
+        let size = size_along(footing, level, axis).into();
+        let places = [
+            self.wrapped(axis, low, size),
+            self.wrapped(axis, low + 1, size),
+        ];
+        (places, parts(fraction))
+    }
+
+    /// Hands the texels around a place on a face of a cube to `add`, one by one: those beyond an edge lie on another face.
+    fn linear_across_edges<E>(
+        &self,
+        footing: &Footing,
+        (at, layer): (&Coordinates, u32),
+        (level, part): (u32, f64),
+        add: &mut impl FnMut(&Footprint) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let fixed = self.fixed(footing, at, level);
+        let [x, y] = [0, 1].map(|axis| around(fixed[axis]));
+        for corner in 0..CORNERS {
+            let (right, lower) = (corner & 1, corner >> 1);
+            let weight = part * parts(x.1)[right] * parts(y.1)[lower];
+            if weight == 0.0 {
+                continue;
+            }
+            let place = [x.0 + right as i64, y.0 + lower as i64, 0];
+            self.texel_at(footing, (place, layer, level), weight, add)?;
         }
         Ok(())
     }
@@ -309,24 +300,28 @@ impl Sampler {
     /// Coordinates in 256ths of a texel of a level.
     #[inline]
     fn fixed(&self, footing: &Footing, at: &Coordinates, level: u32) -> [i64; 3] {
-        let size = level_size(footing, level);
-        core::array::from_fn(|axis| {
-            if axis >= footing.axes {
-                return 0;
-            }
-            let scale = match self.descriptor.normalized_coordinates {
-                true => f64::from(size[axis]),
-                false => 1.0,
-            };
-            let scaled = f64::from(at.at[axis]) * scale * ONE as f64;
-            // What is no number, or far outside, ends somewhere far outside.
-            let scaled = scaled.clamp(-1e12, 1e12);
-            let whole = match self.descriptor.round_to_nearest_even {
-                true => nearest(scaled),
-                false => floor(scaled),
-            };
-            whole + ONE * i64::from(at.offset[axis])
-        })
+        let mut fixed = [0; 3];
+        for (axis, fixed) in fixed.iter_mut().enumerate().take(footing.axes) {
+            *fixed = self.fixed_along(footing, at, (level, axis));
+        }
+        fixed
+    }
+
+    /// A coordinate in 256ths of a texel of a level.
+    #[inline(always)]
+    fn fixed_along(&self, footing: &Footing, at: &Coordinates, (level, axis): (u32, usize)) -> i64 {
+        let scale = match self.descriptor.normalized_coordinates {
+            true => size_along(footing, level, axis).into(),
+            false => 1.0,
+        };
+        let scaled = f64::from(at.at[axis]) * scale * ONE as f64;
+        // What is no number, or far outside, ends somewhere far outside.
+        let scaled = scaled.clamp(-1e12, 1e12);
+        let whole = match self.descriptor.round_to_nearest_even {
+            true => nearest(scaled),
+            false => floor(scaled),
+        };
+        whole + ONE * i64::from(at.offset[axis])
     }
 
     /// Whether texels beyond an edge are those of the next face of a cube.
@@ -335,55 +330,62 @@ impl Sampler {
     }
 
     /// The texel along an axis that a place means; none is the border.
-    #[inline]
-    fn wrapped(&self, axis: usize, at: i64, size: i64) -> Option<i64> {
+    #[inline(always)]
+    fn wrapped(&self, axis: usize, at: i64, size: i64) -> Option<u32> {
         // Most are inside.
         if (0..size).contains(&at) {
-            return Some(at);
+            return Some(at as u32);
         }
         let mode = match axis {
             0 => self.descriptor.wrap_mode_s,
             1 => self.descriptor.wrap_mode_t,
             _ => self.descriptor.wrap_mode_r,
         };
-        wrapped(mode, at, size)
+        wrapped(mode, at, size).map(|at| at as u32)
     }
 
     /// One texel, wrapped; the corner of a cube is three.
     #[inline]
-    fn tap<E>(
+    fn texel_at<E>(
         &self,
         footing: &Footing,
         (place, layer, level): ([i64; 3], u32, u32),
         weight: f64,
-        add: &mut impl FnMut(Tap) -> Result<(), E>,
+        add: &mut impl FnMut(&Footprint) -> Result<(), E>,
     ) -> Result<(), E> {
-        let size = level_size(footing, level).map(i64::from);
         if self.crosses_edges(footing) {
-            let (count, texels) = on_cube(place, layer, level, size[0]);
+            let size = size_along(footing, level, 0).into();
+            let (count, texels) = on_cube(place, layer, level, size);
             for (texel, part) in texels.into_iter().take(count) {
-                let texel = Some(texel);
-                let weight = weight * part;
-                add(Tap { texel, weight })?;
+                let at = texel.at.map(|at| Some(at as u32));
+                let found = (texel.layer, texel.level);
+                add(&Footprint::of_texel(at, found, weight * part))?;
             }
             return Ok(());
         }
-        let mut at = [0; 3];
-        let mut inside = true;
-        for axis in 0..footing.axes {
-            match self.wrapped(axis, place[axis], size[axis]) {
-                Some(found) => at[axis] = found,
-                None => inside = false,
-            }
+        let mut at = [Some(0); 3];
+        for (axis, at) in at.iter_mut().enumerate().take(footing.axes) {
+            let size = size_along(footing, level, axis).into();
+            *at = self.wrapped(axis, place[axis], size);
         }
-        let texel = inside.then_some(Texel {
-            at,
-            layer,
-            level,
-            sample: 0,
-        });
-        add(Tap { texel, weight })
+        add(&Footprint::of_texel(at, (layer, level), weight))
     }
+}
+
+/// The places and parts along an axis that a texture does not have.
+const ONLY: ([Option<u32>; 2], [f64; 2]) = ([Some(0); 2], [1.0, 0.0]);
+
+/// The first of the two texels around a place, and how far behind its middle the place lies.
+#[inline]
+fn around(fixed: i64) -> (i64, i64) {
+    let moved = fixed - ONE / 2;
+    (moved.div_euclid(ONE), moved.rem_euclid(ONE))
+}
+
+/// The parts of two texels, this far behind the middle of the first.
+#[inline]
+fn parts(fraction: i64) -> [f64; 2] {
+    [ONE - fraction, fraction].map(|part| part as f64 / ONE as f64)
 }
 
 /// What texels of a footprint have become so far.
@@ -435,14 +437,6 @@ fn layer(footing: &Footing, at: &Coordinates) -> u32 {
     }
 }
 
-/// The nearest integer of a number far below 2^51, of two the even one. What is no number is 0.
-#[inline]
-fn nearest(value: f64) -> i64 {
-    // A sum of this size has no bits below one.
-    const ALIGNED: f64 = 6_755_399_441_055_744.0;
-    (value + ALIGNED - ALIGNED) as i64
-}
-
 /// The greatest integer that is not greater. What is no number is 0.
 #[inline]
 fn floor(value: f64) -> i64 {
@@ -455,8 +449,10 @@ fn fixed(level: f32) -> i64 {
     libm::rint(f64::from(level) * ONE as f64) as i64
 }
 
-fn level_size(footing: &Footing, level: u32) -> [u32; 3] {
-    footing.size.map(|size| (size >> level.min(31)).max(1))
+/// Texels of a level along an axis.
+#[inline]
+fn size_along(footing: &Footing, level: u32, axis: usize) -> u32 {
+    (footing.size[axis] >> level.min(31)).max(1)
 }
 
 /// The texel that a coordinate beyond the image means; none is the border.

@@ -31,14 +31,23 @@ fn at(x: f32, y: f32) -> Coordinates {
     }
 }
 
+/// A texel with its part of the whole.
+struct Tap {
+    texel: Option<Texel>,
+    weight: f64,
+}
+
 /// The texels of a sample.
 fn taps_of(sampler: &Sampler, footing: &Footing, at: &Coordinates, level: i64) -> Vec<Tap> {
     let mut taps = Vec::new();
-    let mut add = |tap| {
-        taps.push(tap);
+    let mut add = |footprint: &Footprint| {
+        taps.extend(footprint.corners().map(|corner| Tap {
+            texel: footprint.texel(corner),
+            weight: footprint.weights[corner],
+        }));
         Ok::<(), ()>(())
     };
-    assert_eq!(sampler.each_tap(footing, at, level, &mut add), Ok(()));
+    assert_eq!(sampler.each_footprint(footing, at, level, &mut add), Ok(()));
     taps
 }
 
@@ -159,8 +168,9 @@ fn a_gather_takes_the_footprint_from_below() {
     let sampler = linear(WrapMode::ClampToEdge);
     let texels = [0, 1, 2, 3].map(|corner| {
         let mut texels = Vec::new();
-        let mut add = |tap: Tap| {
-            texels.push(tap.texel.expect("no border").at);
+        let mut add = |footprint: &Footprint| {
+            let found = footprint.corners().map(|corner| footprint.texel(corner));
+            texels.extend(found.map(|texel| texel.expect("no border").at));
             Ok::<(), ()>(())
         };
         let gathered = sampler.each_gathered(&FLAT, &at(0.5, 0.5), corner, &mut add);

@@ -6,7 +6,7 @@
 //! hardware/graphics-model.md 5.4 and 5.5 (free choice).
 
 use super::format::PixelFormat;
-use super::plane::{LastPlanes, Plane, compressed};
+use super::plane::{DecodedPlanes, LastPlanes, Plane, compressed};
 use super::sampling::Footing;
 use super::yuv::{self, Yuv};
 use crate::blocks::BlockFormat;
@@ -217,7 +217,7 @@ impl Texture {
     #[inline]
     pub(crate) fn find_in_surface(
         &self,
-        arch: Arch,
+        (arch, decoded): (Arch, &mut DecodedPlanes),
         (format, texel): (&PixelFormat, Texel),
         last: &mut LastPlanes,
         read: impl FnOnce(u64) -> Option<[u32; 8]>,
@@ -231,7 +231,7 @@ impl Texture {
         let plane = self.plane_address(1, &texel, 0);
         let found = match last.find(plane) {
             Some((surface, elements)) => surface.find(elements, self.is_3d(), format, texel),
-            None => match Plane::of(arch, &read(plane)?) {
+            None => match decoded.plane(arch, read(plane)?) {
                 Plane::Null => return Some(Found::Nowhere),
                 Plane::Afbc | Plane::NotModelled => return None,
                 Plane::Surface(surface, elements) => {

@@ -112,8 +112,13 @@ impl TextureRequest {
     }
 
     /// What a thread's payload and handle say.
-    pub(crate) fn read(&self, handle: u64, words: &[u32], arch: Arch) -> Payload {
-        let mut words = words.iter().copied();
+    #[inline]
+    pub(crate) fn read(
+        &self,
+        handle: u64,
+        mut words: impl Iterator<Item = u32>,
+        arch: Arch,
+    ) -> Payload {
         let mut next = || words.next().unwrap_or(0);
         let mut payload = Payload::default();
         if let Wanted::Gradient(Gradient {
@@ -238,7 +243,7 @@ mod tests {
         // valhall-isa.md 11.10: coordinates, layer, reference, offsets, level.
         let words = [0.25_f32.to_bits(), 0.5_f32.to_bits(), 3.0_f32.to_bits()];
         let words = [&words[..], &[0.75_f32.to_bits(), 0x0000_fe01, 0xff80]].concat();
-        let payload = SAMPLE.read(0x0100_0005_0200_0007, &words, Arch::V10);
+        let payload = SAMPLE.read(0x0100_0005_0200_0007, words.into_iter(), Arch::V10);
         assert_eq!(
             (payload.sampler, payload.texture),
             (0x0200_0007, 0x0100_0005)
@@ -266,7 +271,7 @@ mod tests {
         let word = 5 << 29 | 0.75_f32.to_bits() & FACE_MASK;
         // Texture table 1, index 3; sampler table 2, index 4.
         let handle = 1 << 27 | 3 << 16 | 2 << 11 | 4;
-        let payload = request.read(handle, &[word, 1.0_f32.to_bits()], Arch::V10);
+        let payload = request.read(handle, [word, 1.0_f32.to_bits()].into_iter(), Arch::V10);
         let at = payload.coordinates;
         assert_eq!((at.face, at.at), (5, [0.75, 1.0, 0.0]));
         assert_eq!(
@@ -284,7 +289,7 @@ mod tests {
         let words = [0.25_f32, 0.5, 1.0, 0.75].map(f32::to_bits);
         let words = [&words[..], &[0x0000_0201, 0x0010]].concat();
         // Offsets -1 and 3; layer 7 on v10, and layer 5 and level 7 / 256 on v11.
-        let read = |arch| request.read(0x0007_503f << 32, &words, arch);
+        let read = |arch| request.read(0x0007_503f << 32, words.iter().copied(), arch);
         let old = read(Arch::V10);
         let at = old.coordinates;
         assert_eq!((at.offset, at.layer, old.level), ([0, 5, 0], 8.0, 0x10));
@@ -305,7 +310,7 @@ mod tests {
             ..SAMPLE
         };
         let words = [1.0_f32, 2.0, 3.0, 4.0].map(f32::to_bits);
-        let payload = request.read(0, &words, Arch::V10);
+        let payload = request.read(0, words.into_iter(), Arch::V10);
         assert_eq!(payload.derivatives, [[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]);
         assert_eq!(request.payload(), 4);
     }

@@ -289,10 +289,12 @@ pub(crate) fn masked_registers(
     colour: Colour,
     format: &PixelFormat,
 ) -> [u32; 4] {
-    let mut wanted = [0.0; 4];
-    let components = (0..4).filter(|index| mask >> index & 1 != 0);
-    for (place, index) in wanted.iter_mut().zip(components) {
-        *place = colour[index];
+    let mut wanted = colour;
+    if mask != 0xf {
+        let components = (0..4).filter(|index| mask >> index & 1 != 0);
+        for (place, index) in wanted.iter_mut().zip(components) {
+            *place = colour[index];
+        }
     }
     let register = match (narrow, format.is_integer(), format.is_signed()) {
         (false, ..) => RegisterFormat::Auto,

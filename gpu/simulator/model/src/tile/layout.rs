@@ -35,6 +35,79 @@ impl Order {
     }
 }
 
+/// What a column or a row of elements adds to where each of its elements begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    offset: u64,
+    /// Of the element's place in a tile or block: what the other part has is added bit by bit.
+    place: u32,
+}
+
+impl Part {
+    /// Offset of the element in this column and a row, of an order whose elements have `bytes`.
+    #[inline(always)]
+    pub(crate) fn element(self, row: Part, bytes: u8) -> u64 {
+        self.offset + row.offset + u64::from(self.place ^ row.place) * u64::from(bytes)
+    }
+}
+
+impl Order {
+    /// The part of column `x`; `None` where the order has no elements of `bytes`.
+    #[inline(always)]
+    pub(crate) fn column(self, bytes: u8, x: u32) -> Option<Part> {
+        let size = u64::from(bytes);
+        Some(match self {
+            Order::Linear => Part {
+                offset: u64::from(x) * size,
+                place: 0,
+            },
+            Order::UInterleaved | Order::UInterleavedBlocks => {
+                let side = self.side();
+                Part {
+                    offset: u64::from(x / side) * u64::from(side * side) * size,
+                    place: u_index(x % side, 0),
+                }
+            }
+            Order::Interleaved64k => {
+                let [width, height] = block_extent(bytes)?;
+                Part {
+                    offset: u64::from(x / width) * BLOCK,
+                    place: morton(x % width, 0, height),
+                }
+            }
+        })
+    }
+
+    /// The part of row `y`; `None` where the order has no elements of `bytes`.
+    #[inline(always)]
+    pub(crate) fn row(self, row_stride: u64, bytes: u8, y: u32) -> Option<Part> {
+        let (height, place) = match self {
+            Order::Linear => (1, 0),
+            Order::UInterleaved | Order::UInterleavedBlocks => {
+                let side = self.side();
+                (side, u_index(0, y % side))
+            }
+            Order::Interleaved64k => {
+                let [_, height] = block_extent(bytes)?;
+                (height, morton(0, y % height, height))
+            }
+        };
+        Some(Part {
+            offset: u64::from(y / height) * row_stride,
+            place,
+        })
+    }
+
+    /// Elements along a side of a u-interleaved tile.
+    #[inline]
+    fn side(self) -> u32 {
+        match self {
+            Order::UInterleavedBlocks => TILE_OF_BLOCKS,
+            _ => TILE,
+        }
+    }
+}
+
 /// Offset of element (x, y) from the base of its surface; `None` where the order has no elements of `bytes`.
 #[inline]
 pub(crate) fn element_offset(
@@ -43,25 +116,8 @@ pub(crate) fn element_offset(
     bytes: u8,
     [x, y]: [u32; 2],
 ) -> Option<u64> {
-    let size = u64::from(bytes);
-    Some(match order {
-        Order::Linear => u64::from(y) * row_stride + u64::from(x) * size,
-        Order::UInterleaved | Order::UInterleavedBlocks => {
-            let side = match order {
-                Order::UInterleavedBlocks => TILE_OF_BLOCKS,
-                _ => TILE,
-            };
-            let tile = u64::from(x / side) * u64::from(side * side);
-            let index = u64::from(u_index(x % side, y % side));
-            u64::from(y / side) * row_stride + (tile + index) * size
-        }
-        Order::Interleaved64k => {
-            let [width, height] = block_extent(bytes)?;
-            let block = u64::from(x / width) * BLOCK;
-            let index = u64::from(morton(x % width, y % height, height));
-            u64::from(y / height) * row_stride + block + index * size
-        }
-    })
+    let row = order.row(row_stride, bytes, y)?;
+    Some(order.column(bytes, x)?.element(row, bytes))
 }
 
 /// Place of an element in its u-interleaved tile: bit 2i is `x_i xor y_i`, bit 2i + 1 is `y_i`.

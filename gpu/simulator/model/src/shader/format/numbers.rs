@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/graphics-texture.md 7.9; hardware/graphics-formats.md 1.
 
-use super::super::float::{Format as Float, Round, narrow, wide16, wide32};
+use super::super::float::{Format as Float, Round, narrow, nearest, wide16, wide32};
 use super::codes::Number;
 
 /// 1 in fixed point of 16 bits below the point.
@@ -43,8 +43,10 @@ pub(super) fn value(number: Number, bits: u32, size: u8) -> f64 {
 }
 
 /// The stored bits of a number: clamped to what can be stored, then rounded to nearest.
+#[inline]
 pub(super) fn bits_of(number: Number, value: f64, size: u8) -> u32 {
-    let nearest = |value: f64| libm::rint(value) as i64 as u32;
+    // Codes have 32 bits at most.
+    let nearest = |value: f64| nearest(value) as u32;
     match number {
         Number::Unorm | Number::Snorm if value.is_nan() => 0,
         Number::Unorm => nearest(value.clamp(0.0, 1.0) * f64::from(mask(size))),

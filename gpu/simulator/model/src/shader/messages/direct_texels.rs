@@ -18,6 +18,7 @@ use crate::fidelity::Inexact;
 use crate::l2::LINE;
 use crate::memory::{PAGE, PAGE_BYTES};
 use crate::mmu::{AccessKind, Request};
+use crate::shader::footprint::{CORNERS, Footprint};
 use crate::shader::format::{Colour, PixelFormat};
 use crate::shader::instruction::{From, Instruction};
 use crate::shader::lanes::{Lanes, WARP, WideLanes};
@@ -72,7 +73,7 @@ struct NotDirect;
 
 /// Reads texels, and notes where they lie.
 struct Direct<'a, 'm> {
-    unit: &'a Memory,
+    unit: &'a mut Memory,
     around: &'a mut Around<'m>,
     /// Of the unit that reads them, without an address.
     request: Request,
@@ -138,7 +139,7 @@ impl Memory {
 
     /// Counts the message and its accesses.
     fn count_texels(
-        &mut self,
+        &self,
         around: &mut Around<'_>,
         (instruction, message): (&Instruction, &Message),
         lanes: u16,
@@ -147,17 +148,13 @@ impl Memory {
         let core = around.place.core;
         let fabric = &mut *around.fabric;
         count(fabric.activity.core(core), &message.action, lanes);
-        let mut touched = self.touched.take().unwrap_or_default();
-        touched.begin(core, false);
         if !noted.is_empty() {
             fabric.mmu.note_use(request.space);
         }
-        noted.count(fabric, &mut touched);
-        let lines = touched.settle(fabric);
+        let lines = noted.count(fabric, core);
         if instruction.unit == Unit::Ls {
             fabric.activity.core(core).lines += lines.max(1);
         }
-        self.touched = Some(touched);
     }
 }
 
@@ -322,6 +319,7 @@ impl Direct<'_, '_> {
         texel: Texel,
     ) -> Option<Found> {
         let Direct {
+            unit,
             around,
             planes,
             noted,
@@ -329,7 +327,8 @@ impl Direct<'_, '_> {
             arch,
             ..
         } = self;
-        texture.find_in_surface(*arch, (format, texel), planes, |plane| {
+        let decoded = (*arch, &mut unit.planes);
+        texture.find_in_surface(decoded, (format, texel), planes, |plane| {
             if plane % LINE + PLANE_BYTES > LINE {
                 return None;
             }
@@ -356,7 +355,7 @@ impl Direct<'_, '_> {
         if !is_aligned || start + length > PAGE_BYTES {
             return None;
         }
-        let frame = self.frames.find(address).or_else(|| self.frame(address))?;
+        let frame = self.frame_at(address)?;
         let translates = self.translates_each || !self.frames.is_last(address);
         self.frames.note_last(address);
         let page = self.around.memory.page(frame)?;
@@ -366,9 +365,17 @@ impl Direct<'_, '_> {
         Some(read)
     }
 
+    /// The frame of the page of an address.
+    #[inline]
+    fn frame_at(&mut self, address: u64) -> Option<u64> {
+        self.frames
+            .find(address)
+            .or_else(|| self.other_frame(address))
+    }
+
     /// The frame of a page that was not accessed yet.
     #[inline(never)]
-    fn frame(&mut self, address: u64) -> Option<u64> {
+    fn other_frame(&mut self, address: u64) -> Option<u64> {
         let request = Request {
             address,
             ..self.request
@@ -449,6 +456,39 @@ impl ReadTexels for Direct<'_, '_> {
             }
             Found::Compressed(_) | Found::Planes(_) | Found::NotModelled => Err(NotDirect),
         }
+    }
+
+    #[inline(always)]
+    fn corners(&mut self, format: &PixelFormat, footprint: &Footprint) -> Option<[u128; CORNERS]> {
+        let bytes = format.bytes();
+        let addresses = self.planes.addresses(footprint)?;
+        // Texels at multiples of their size lie in one page and one beat each.
+        let [first, second, third, fourth] = addresses;
+        let any = first | second | third | fourth;
+        if !bytes.is_power_of_two() || any & (u64::from(bytes) - 1) != 0 {
+            return None;
+        }
+        let mut frames = [self.frame_at(first)?; CORNERS];
+        let mut bits = [0; CORNERS];
+        let differ = (first ^ second) | (first ^ third) | (first ^ fourth);
+        if differ < PAGE {
+            let page = &*self.around.memory.page(frames[0])?;
+            // A corner that does not count is read with the others, and not noted.
+            for (bits, address) in bits.iter_mut().zip(addresses) {
+                *bits = number_at(page, (address % PAGE) as usize, bytes.into());
+            }
+        } else {
+            for (frame, address) in frames.iter_mut().zip(addresses) {
+                *frame = self.frame_at(address)?;
+            }
+            for corner in footprint.corners() {
+                let page = &*self.around.memory.page(frames[corner])?;
+                let start = (addresses[corner] % PAGE) as usize;
+                bits[corner] = number_at(page, start, bytes.into());
+            }
+        }
+        self.noted.add_corners(footprint, &addresses, &frames);
+        Some(bits)
     }
 
     fn not_modelled(&mut self) -> NotDirect {

@@ -3,9 +3,10 @@
 //! Facts: hardware/graphics-texture.md 7.6; hardware/valhall-isa.md 11.10.
 
 use super::super::detail::{Probes, Steps};
+use super::super::footprint::{CORNERS, Footprint};
 use super::super::format::{Colour, PixelFormat};
 use super::super::lanes::WARP;
-use super::super::sampling::{Coordinates, Footing, Sampler, Tap};
+use super::super::sampling::{Coordinates, Footing, Reduction, Sampler};
 use super::super::texture::{Texel, Texture};
 use super::super::texture_request::{Gradient, Payload, TextureRequest, Wanted};
 use super::super::typed::masked_registers;
@@ -34,6 +35,16 @@ pub(super) trait ReadTexels {
         format: &PixelFormat,
         texel: Texel,
     ) -> Result<Option<u128>, Self::Stop>;
+
+    /// The bits of a footprint's corners, read at once; `None`, with nothing read, if they are to be read one by one.
+    #[inline]
+    fn corners(
+        &mut self,
+        _format: &PixelFormat,
+        _footprint: &Footprint,
+    ) -> Option<[u128; CORNERS]> {
+        None
+    }
 
     /// The message asks for something that is not modelled.
     fn not_modelled(&mut self) -> Self::Stop;
@@ -163,8 +174,14 @@ impl Unit {
                 Some(bits) => self.format.unpack(bits),
             },
         };
+        Ok(self.compared(colour, payload))
+    }
+
+    /// What a texel counts as: itself, or how it compares with the reference.
+    #[inline]
+    fn compared(&self, colour: Colour, payload: &Payload) -> Colour {
         if !self.shadow {
-            return Ok(colour);
+            return colour;
         }
         let reference = f64::from(payload.reference);
         // Depth that is a fraction is compared with one (graphics-texture.md 7.6 (9)).
@@ -173,24 +190,59 @@ impl Unit {
             false => reference,
         };
         let holds = self.sampler.compares(colour[0], reference);
-        Ok([if holds { 1.0 } else { 0.0 }, 0.0, 0.0, 1.0])
+        [if holds { 1.0 } else { 0.0 }, 0.0, 0.0, 1.0]
+    }
+
+    /// Adds the texels of a footprint to what others have become. Inlined, so that the sums of a sample stay in registers of the host.
+    #[inline(always)]
+    fn add<R: ReadTexels>(
+        &self,
+        reader: &mut R,
+        footprint: &Footprint,
+        payload: &Payload,
+        reduction: &mut Reduction,
+    ) -> Result<(), R::Stop> {
+        let Some(bits) = reader.corners(&self.format, footprint) else {
+            return self.add_one_by_one(reader, footprint, payload, reduction);
+        };
+        for (bits, weight) in bits.into_iter().zip(footprint.weights) {
+            let colour = self.compared(self.format.unpack(bits), payload);
+            reduction.add(colour, weight);
+        }
+        Ok(())
+    }
+
+    /// As [`Unit::add`], of texels that are read one by one.
+    #[inline(never)]
+    fn add_one_by_one<R: ReadTexels>(
+        &self,
+        reader: &mut R,
+        footprint: &Footprint,
+        payload: &Payload,
+        reduction: &mut Reduction,
+    ) -> Result<(), R::Stop> {
+        for corner in footprint.corners() {
+            let colour = self.colour(reader, footprint.texel(corner), payload)?;
+            reduction.add(colour, footprint.weights[corner]);
+        }
+        Ok(())
     }
 
     /// Notes that a footprint has a corner of a cube, where that is followed.
     fn note_corner<R: ReadTexels>(
         &self,
         reader: &mut R,
-        visit: impl FnOnce(&mut dyn FnMut(Tap) -> Result<(), R::Stop>) -> Result<(), R::Stop>,
+        visit: impl FnOnce(&mut dyn FnMut(&Footprint) -> Result<(), R::Stop>) -> Result<(), R::Stop>,
     ) -> Result<(), R::Stop> {
         if !self.footing.cube || !reader.is_followed() {
             return Ok(());
         }
         let mut count = 0;
-        visit(&mut |_| {
-            count += 1;
+        visit(&mut |footprint| {
+            count += footprint.corners().count();
             Ok(())
         })?;
-        // A tap beyond a corner is three instead of one.
+        // A texel beyond a corner is three instead of one.
         if matches!(count, 3 | 6 | 10 | 12) {
             reader.meet(Inexact::CubeCorner);
         }
@@ -211,10 +263,8 @@ impl Unit {
                 sampler.each_gathered(footing, at, corner, &mut add)
             })?;
             let mut reduction = sampler.reduction();
-            sampler.each_gathered(footing, at, corner, &mut |tap: Tap| {
-                let colour = self.colour(reader, tap.texel, payload)?;
-                reduction.add(colour, tap.weight);
-                Ok(())
+            sampler.each_gathered(footing, at, corner, &mut |footprint| {
+                self.add(reader, footprint, payload, &mut reduction)
             })?;
             let colour = self.texture.swizzled(reduction.colour());
             *to = colour[usize::from(component) % 4];
@@ -269,13 +319,11 @@ impl Unit {
     ) -> Result<Colour, R::Stop> {
         let sampler = &self.sampler;
         self.note_corner(reader, |mut add| {
-            sampler.each_tap(footing, place, level, &mut add)
+            sampler.each_footprint(footing, place, level, &mut add)
         })?;
         let mut reduction = sampler.reduction();
-        sampler.each_tap(footing, place, level, &mut |tap: Tap| {
-            let colour = self.colour(reader, tap.texel, payload)?;
-            reduction.add(colour, tap.weight);
-            Ok(())
+        sampler.each_footprint(footing, place, level, &mut |footprint| {
+            self.add(reader, footprint, payload, &mut reduction)
         })?;
         Ok(reduction.colour())
     }

@@ -35,6 +35,7 @@ use super::environment::{Environment, Place};
 use super::instruction::{Instruction, Source};
 use super::lanes::{Lanes, WARP};
 use super::message::{Action, Handle, Message};
+use super::plane::DecodedPlanes;
 use super::registers::read;
 use super::sampling::Sampler;
 use super::stage::{OUTPUT_TABLE, Stage};
@@ -89,6 +90,8 @@ pub(crate) struct Memory {
     samplers: Vec<(u32, Option<Sampler>)>,
     /// The same of vertex attributes.
     attributes: Vec<(u32, Option<Fetched>)>,
+    /// The plane descriptors of direct messages that were decoded last.
+    planes: DecodedPlanes,
     /// What the last converting load that was looked at loads, by its conversion and components; `None`: it does more.
     words: Option<((u32, Components), Option<Words>)>,
     /// The last operand of a BLEND, decoded.

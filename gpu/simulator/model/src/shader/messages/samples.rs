@@ -96,12 +96,23 @@ pub(super) fn staged_words(
     message: &Message,
     lane: usize,
 ) -> ([u32; MOST_WORDS], usize) {
-    let (first, count) = message.read;
     let mut words = [0; MOST_WORDS];
-    for (index, word) in (0..count).zip(&mut words) {
-        *word = warp.registers[usize::from(first.wrapping_add(index) & 63)][lane % WARP];
+    let mut count = 0;
+    for (staged, word) in staged_in_order(warp, message, lane).zip(&mut words) {
+        *word = staged;
+        count += 1;
     }
-    (words, usize::from(count).min(MOST_WORDS))
+    (words, count)
+}
+
+/// The staging registers of a lane that a message reads, one after the other.
+#[inline]
+fn staged_in_order(warp: &Warp, message: &Message, lane: usize) -> impl Iterator<Item = u32> {
+    let (first, count) = message.read;
+    (0..count).map(move |index| {
+        let register = usize::from(first.wrapping_add(index) & 63);
+        warp.registers[register][lane % WARP]
+    })
 }
 
 /// The payloads of all lanes: also those of lanes that do not run, whose coordinates decide levels.
@@ -112,8 +123,8 @@ pub(super) fn payloads_of(
     (handles, arch): (&WideLanes, Arch),
 ) -> [Payload; WARP] {
     core::array::from_fn(|lane| {
-        let (words, count) = staged_words(warp, message, lane);
-        request.read(handles[lane], &words[..count], arch)
+        let words = staged_in_order(warp, message, lane);
+        request.read(handles[lane], words, arch)
     })
 }
 

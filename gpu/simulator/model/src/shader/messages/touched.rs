@@ -9,7 +9,7 @@ use crate::trace::LaneAccess;
 use alloc::vec::Vec;
 
 /// More lines than most messages touch; of more, some may count twice.
-const KEPT: usize = 32;
+pub(super) const KEPT: usize = 32;
 
 /// A line, and which of its beats were read and written, a bit each.
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,12 +100,6 @@ impl Touched {
                 line.read |= beats;
             }
         }
-    }
-
-    /// Beats of a line are read, a bit each. Nobody asks what results rest on.
-    #[inline]
-    pub(super) fn note_beats(&mut self, fabric: &mut Fabric, line: u64, beats: u8) {
-        self.line(fabric, line).read |= beats;
     }
 
     #[inline]

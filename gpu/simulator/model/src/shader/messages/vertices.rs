@@ -4,7 +4,7 @@
 
 use super::access::alignment;
 use super::{Requester, Sender};
-use crate::l2::CACHED;
+use crate::l2::{CACHED, LINE};
 use crate::memory::{PAGE, PAGE_BYTES};
 use crate::mmu::{AccessKind, Request};
 use crate::shader::stage::Geometry;
@@ -24,6 +24,28 @@ pub(super) struct Components {
     pub(super) count: usize,
 }
 
+/// Bytes of a vertex that are read, at a virtual and a physical address.
+#[derive(Clone, Copy, Debug, Default)]
+struct Read {
+    address: u64,
+    physical: u64,
+    bytes: u64,
+}
+
+impl Read {
+    /// Adds the bytes behind it. Whether it is one of one line still; if not, it is of no use.
+    fn extend(&mut self, next: Read) -> bool {
+        if self.bytes == 0 {
+            *self = next;
+            return true;
+        }
+        let is_next = self.physical + self.bytes == next.physical;
+        self.bytes += next.bytes;
+        let last = self.physical + self.bytes - 1;
+        is_next && self.physical / LINE == last / LINE
+    }
+}
+
 impl Sender<'_> {
     /// The bits of some vertices' components, which so many lanes read; `None`, with nothing done, if each lane is to read them itself.
     pub(super) fn bits_for_all(
@@ -37,8 +59,10 @@ impl Sender<'_> {
             return None;
         }
         let mut bits = VertexBits::default();
-        let mut places = [(0, 0); 12];
+        let mut places = [Read::default(); 12];
         let mut count = 0;
+        let mut whole = [Read::default(); 3];
+        let mut in_lines = true;
         let mut page = None;
         for (component, bits) in (0..).zip(&mut bits).take(components.count) {
             let offset = component * u32::from(components.bytes);
@@ -54,16 +78,27 @@ impl Sender<'_> {
                 let address = base.wrapping_add(offset.into());
                 let (read, physical) = self.lent_bits(address, components.bytes, &mut page)?;
                 *bits.get_mut(vertex)? = read;
-                *places.get_mut(count)? = (address, physical);
+                let read = Read {
+                    address,
+                    physical,
+                    bytes: components.bytes.into(),
+                };
+                in_lines &= whole.get_mut(vertex)?.extend(read);
+                *places.get_mut(count)? = read;
                 count += 1;
             }
         }
-        for (address, physical) in places.into_iter().take(count) {
+        // Lines come in the order of the vertices either way, if each vertex has all of its components in one.
+        let reads = if in_lines { &whole } else { &places[..count] };
+        for read in reads.iter().filter(|read| read.bytes != 0) {
             self.fabric.mmu.note_use(self.environment.space);
-            self.fabric.activity.translated_often(address, lanes.into());
-            let bytes = u64::from(components.bytes);
-            self.touched.count(bytes * u64::from(lanes), false);
-            self.touched.note(self.fabric, physical, bytes, false);
+            let accesses = read.bytes / u64::from(components.bytes) * u64::from(lanes);
+            self.fabric
+                .activity
+                .translated_often(read.address, accesses);
+            self.touched.count(read.bytes * u64::from(lanes), false);
+            self.touched
+                .note(self.fabric, read.physical, read.bytes, false);
         }
         Some(bits)
     }
