@@ -22,7 +22,7 @@ use self::spill::{Spills, spill};
 use super::isolate_groups::isolate_written_groups;
 use super::liveness::{self, Liveness};
 use super::passes::Shared;
-use super::spill::{SpillError, check_spilled, spill_ssa};
+use super::spill::{Analysis, SpillError, check_spilled, spill_ssa};
 use super::{Class, CopiedPart, Function, Instruction, Machine, Register, Value, Word, WordOf};
 use crate::pass::Runner;
 
@@ -91,45 +91,66 @@ pub(crate) fn allocate<M: Machine>(
     if !options.may_spill {
         return Err(AllocateError::NoRoom);
     }
-    if let Some(kept) = &kept {
-        for room in rooms(most_units(kept, last), grain_of(kept)) {
-            let mut spilled = kept.clone();
-            let spills = match runner.time("spill", |()| spill_ssa(&mut spilled, room)) {
-                Ok(spills) => spills,
-                Err(SpillError::ScratchFull) => return Err(AllocateError::ScratchFull),
-                Err(SpillError::Refused) => break,
-            };
-            if spills.is_empty() {
-                continue;
-            }
-            if (cfg!(debug_assertions) || options.check)
-                && let Some(wrong) = check_spilled(kept, &spilled, &spills)
-            {
-                return Err(AllocateError::Wrong(Box::new(Wrong::Spilled(wrong))));
-            }
-            runner.after("spill", &spilled);
-            lower(&mut spilled, runner);
-            if runner.is_over() {
-                return Ok(None);
-            }
-            // With nearly all registers in use no runs are free for long.
-            isolate_written_groups(&mut spilled);
-            let before = Spilled {
-                original: kept,
-                program: None,
-                spills: &spills,
-            };
-            let placed =
-                runner.time("allocate", |()| place(&mut spilled, options, Some(before)))?;
-            if placed.is_some() {
-                *function = spilled;
-                return Ok(placed);
-            }
-        }
+    if let Some(kept) = kept
+        && let Some((spilled, allocated)) = spill_to_fit(kept, options, last, runner)?
+    {
+        *function = spilled;
+        return Ok(Some(allocated));
+    }
+    if runner.is_over() {
+        return Ok(None);
     }
     runner
         .time("allocate", |()| spill_and_place(function, options))
         .map(Some)
+}
+
+/// Spills in SSA form, until what is left finds a place; none if it never does, or the runner stopped before the end.
+fn spill_to_fit<M: Machine>(
+    kept: Function<M>,
+    options: AllocateOptions<'_>,
+    file: &RegisterFile,
+    runner: &mut Runner<'_>,
+) -> Result<Option<(Function<M>, Allocated)>, AllocateError<M>> {
+    let rooms = rooms(most_units(&kept, file), grain_of(&kept));
+    let analysis = match runner.time("spill", |()| Analysis::of(kept)) {
+        Ok(analysis) => analysis,
+        Err(SpillError::ScratchFull) => return Err(AllocateError::ScratchFull),
+        Err(SpillError::Refused) => return Ok(None),
+    };
+    let original = analysis.function();
+    for room in rooms {
+        let (mut spilled, spills) = match runner.time("spill", |()| spill_ssa(&analysis, room)) {
+            Ok(spilled) => spilled,
+            Err(SpillError::ScratchFull) => return Err(AllocateError::ScratchFull),
+            Err(SpillError::Refused) => return Ok(None),
+        };
+        if spills.is_empty() {
+            continue;
+        }
+        if (cfg!(debug_assertions) || options.check)
+            && let Some(wrong) = check_spilled(original, &spilled, &spills)
+        {
+            return Err(AllocateError::Wrong(Box::new(Wrong::Spilled(wrong))));
+        }
+        runner.after("spill", &spilled);
+        lower(&mut spilled, runner);
+        if runner.is_over() {
+            return Ok(None);
+        }
+        // With nearly all registers in use no runs are free for long.
+        isolate_written_groups(&mut spilled);
+        let before = Spilled {
+            original,
+            program: None,
+            spills: &spills,
+        };
+        let placed = runner.time("allocate", |()| place(&mut spilled, options, Some(before)))?;
+        if let Some(allocated) = placed {
+            return Ok(Some((spilled, allocated)));
+        }
+    }
+    Ok(None)
 }
 
 /// From SSA form to what is allocated.
