@@ -11,7 +11,7 @@ use crate::lists::Lists;
 use crate::machine::allocate::spill::Remakes;
 use crate::machine::liveness::{self, Ranges};
 use crate::machine::split_edges::split_all_edges;
-use crate::machine::{Block, BlockId, Function, Instruction, Machine, Reads, Value, Word};
+use crate::machine::{Block, BlockId, Function, Instruction, Machine, Value, Word};
 
 /// By value: the instructions of a block that read it, ascending; the terminator follows the last instruction.
 pub(super) type ReadsOfBlock = HashMap<Value, SmallVec<[u32; 2]>>;
