@@ -30,6 +30,9 @@ use crate::pass::Runner;
 pub(crate) use self::check_registers::Wrong;
 pub(crate) use self::file::RegisterFile;
 
+/// Whether a function is worth registers.
+pub(crate) type IsWorth<'f, M> = &'f dyn Fn(&Function<M>) -> bool;
+
 /// What is open to the caller.
 #[derive(Clone, Copy)]
 pub(crate) struct AllocateOptions<'f, M: Machine> {
@@ -37,7 +40,7 @@ pub(crate) struct AllocateOptions<'f, M: Machine> {
     pub(crate) files: &'f [RegisterFile],
     /// Whether a function that keeps values in memory is worth registers: asked before it has any. Where it is not, or without
     /// this, what finds no room in the files has no answer.
-    pub(crate) is_worth_spilling: Option<&'f dyn Fn(&Function<M>) -> bool>,
+    pub(crate) is_worth_spilling: Option<IsWorth<'f, M>>,
     /// Whether the answer is proved, as it always is in debug builds.
     pub(crate) check: bool,
 }
@@ -113,7 +116,7 @@ pub(crate) fn allocate<M: Machine>(
 fn spill_to_fit<M: Machine>(
     kept: Function<M>,
     options: AllocateOptions<'_, M>,
-    is_worth: &dyn Fn(&Function<M>) -> bool,
+    is_worth: IsWorth<'_, M>,
     runner: &mut Runner<'_>,
 ) -> Result<Option<(Function<M>, Allocated)>, AllocateError<M>> {
     let units = options
@@ -241,7 +244,7 @@ fn place<M: Machine>(
 fn spill_and_place<M: Machine>(
     function: &mut Function<M>,
     options: AllocateOptions<'_, M>,
-    is_worth: &dyn Fn(&Function<M>) -> bool,
+    is_worth: IsWorth<'_, M>,
 ) -> Result<Allocated, AllocateError<M>> {
     let original = function.clone();
     let mut spills = Spills::default();

@@ -47,14 +47,13 @@ impl Tree {
             let (mut from, mut to) = (from + self.leaves, to + self.leaves);
             let ends = [from, to - 1];
             while from < to {
-                for node in [
+                let nodes = [
                     (from % 2 == 1).then_some(from),
                     (to % 2 == 1).then_some(to - 1),
-                ] {
-                    if let Some(node) = node {
-                        self.nodes[node].all |= bit;
-                        self.nodes[node].any |= bit;
-                    }
+                ];
+                for node in nodes.into_iter().flatten() {
+                    self.nodes[node].all |= bit;
+                    self.nodes[node].any |= bit;
                 }
                 (from, to) = (from.div_ceil(2), to / 2);
             }
