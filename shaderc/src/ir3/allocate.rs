@@ -50,7 +50,7 @@ pub(super) fn allocate(
         .collect();
     let options = allocate::AllocateOptions {
         files: &files,
-        may_spill: true,
+        is_worth_spilling: Some(&|_| true),
         check: runner.checks(),
     };
     allocate::allocate(function, options, runner)

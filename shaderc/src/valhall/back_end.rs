@@ -20,7 +20,8 @@ use crate::target::Limits;
 /// Subgroups are warps.
 pub(super) const WARP: Lanes = Lanes::DEFAULT;
 
-/// What the caller chose. A rival that keeps all its words in registers is beaten by what needs half of them alone.
+/// What the caller chose. A rival that keeps all its words in registers is beaten by what needs half of them alone, one that
+/// spills by what spills less.
 fn choices(options: &Options, rival: Option<&Statistics>) -> Choices {
     let rival = rival.and_then(Statistics::valhall);
     let beaten_by_half = rival.is_some_and(|rival| rival.spills == 0);
@@ -28,6 +29,9 @@ fn choices(options: &Options, rival: Option<&Statistics>) -> Choices {
         register_limit: options.register_limit,
         full_registers: options.full_registers,
         half_registers: beaten_by_half && !options.full_registers,
+        most_spill_cost: rival
+            .filter(|rival| rival.spills > 0)
+            .map(|rival| rival.spill_cost.saturating_sub(1)),
         share_registers: options.share_registers,
     }
 }

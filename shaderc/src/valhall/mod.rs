@@ -64,6 +64,8 @@ pub struct Choices {
     pub full_registers: bool,
     /// Give each thread 32 registers and keep nothing in memory: where that leaves no room, there is no code.
     pub half_registers: bool,
+    /// What spilling may cost ([`Statistics::spill_cost`]): where it would cost more, there is no code.
+    pub most_spill_cost: Option<u32>,
     /// Let values of 16 and 8 bits share registers even if there are enough.
     pub share_registers: bool,
 }

@@ -256,10 +256,14 @@ fn finish(
     }
     // What keeps all its words in registers is beaten by what needs half of them alone.
     let beaten_by_half = rival.is_some_and(|rival| rival.allocated.spills == 0);
+    // What spills more than the rival is dearer, however short it is.
+    let spilling = rival.filter(|rival| rival.allocated.spills > 0);
+    let spilling = spilling.map(|rival| spill_cost(&rival.function));
     let options = AllocateOptions {
         limit: choices.register_limit,
         full_file: choices.full_registers,
         only_half: choices.half_registers || beaten_by_half && !choices.full_registers,
+        most_spill_cost: spilling.into_iter().chain(choices.most_spill_cost).min(),
         check: runner.checks(),
     };
     let allocated = match allocate(&mut function, options, runner) {

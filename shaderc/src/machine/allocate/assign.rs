@@ -3,10 +3,9 @@
 //! No order is best for all functions, so `allocate` tries them all before it spills.
 //! Facts: hardware/compiler-backend.md 7.1, 7.2 (6), 7.4.
 
-use std::collections::BTreeMap;
-
 use super::bundles::Bundle;
 use super::file::RegisterFile;
+use super::occupied::Occupied;
 use crate::machine::liveness::Range;
 
 /// In which order bundles choose; those with a fixed register always choose first.
@@ -29,53 +28,6 @@ pub(crate) enum Until {
     End,
     /// To the first that finds no place.
     Failure,
-}
-
-/// When each unit is taken.
-struct Occupied(Vec<Taken>);
-
-/// When a unit is taken: ranges that don't meet.
-#[derive(Clone, Default)]
-struct Taken {
-    /// By where they begin: where they end.
-    ranges: BTreeMap<u32, u32>,
-    /// Where the last ends.
-    end: u32,
-}
-
-impl Taken {
-    fn is_free(&self, range: Range) -> bool {
-        // Mostly everything that is taken lies before: bundles choose as they begin.
-        if self.end <= range.from {
-            return true;
-        }
-        let before = self.ranges.range(..range.to).next_back();
-        before.is_none_or(|(_, end)| *end <= range.from)
-    }
-
-    fn take(&mut self, range: Range) {
-        self.ranges.insert(range.from, range.to);
-        self.end = self.end.max(range.to);
-    }
-}
-
-impl Occupied {
-    /// True when every unit of the bundle is free at `base`.
-    fn fits(&self, bundle: &Bundle, base: usize) -> bool {
-        let mut units = bundle.units.iter().zip(&self.0[base..]);
-        units.all(|(segments, taken)| {
-            let mut segments = segments.iter();
-            segments.all(|segment| taken.is_free(segment.range))
-        })
-    }
-
-    fn take(&mut self, bundle: &Bundle, base: usize) {
-        for (segments, taken) in bundle.units.iter().zip(&mut self.0[base..]) {
-            segments
-                .iter()
-                .for_each(|segment| taken.take(segment.range));
-        }
-    }
 }
 
 /// What an assignment found.
@@ -112,11 +64,13 @@ pub(crate) fn assign(
         }),
     }
     queue.sort_by_key(|&index| bundles[index].fixed.is_none());
-    let mut occupied = Occupied(vec![Taken::default(); file.end()]);
+    let segments = bundles.iter().flat_map(|bundle| &bundle.units).flatten();
+    let ranges = segments.map(|segment| segment.range);
+    let ranges = ranges.chain(clobbers.iter().map(|(_, range)| *range));
+    let points = ranges.map(|range| range.to as usize).max().unwrap_or(0);
+    let mut occupied = Occupied::new(file.end(), points);
     for (unit, range) in clobbers {
-        if let Some(taken) = occupied.0.get_mut(*unit) {
-            taken.take(*range);
-        }
+        occupied.take(*unit, *range);
     }
     let mut assigned = Assigned {
         bases: vec![None; bundles.len()],
@@ -129,13 +83,10 @@ pub(crate) fn assign(
                 && bundle.fixed.is_none_or(|unit| unit == *base)
                 && bundle.bases.contains(base)
         };
-        match file
-            .bases(width(index))
-            .filter(allowed)
-            .find(|&base| occupied.fits(bundle, base))
-        {
+        let bases = file.bases(width(index)).filter(allowed);
+        match occupied.first_free(bundle, bases) {
             Some(base) => {
-                occupied.take(bundle, base);
+                occupied.take_bundle(bundle, base);
                 assigned.bases[index] = Some(base);
             }
             None => {

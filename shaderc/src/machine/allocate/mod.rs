@@ -12,6 +12,7 @@ mod assign;
 mod bundles;
 pub(crate) mod check_registers;
 mod file;
+mod occupied;
 mod origins;
 pub(crate) mod spill;
 
@@ -22,20 +23,24 @@ use self::spill::{Spills, spill};
 use super::isolate_groups::isolate_written_groups;
 use super::liveness::{self, Liveness};
 use super::passes::Shared;
-use super::spill::{SpillError, check_spilled, spill_ssa};
+use super::spill::{Analysis, SpillError, check_spilled, spill_ssa};
 use super::{Class, CopiedPart, Function, Instruction, Machine, Register, Value, Word, WordOf};
 use crate::pass::Runner;
 
 pub(crate) use self::check_registers::Wrong;
 pub(crate) use self::file::RegisterFile;
 
+/// Whether a function is worth registers.
+pub(crate) type IsWorth<'f, M> = &'f dyn Fn(&Function<M>) -> bool;
+
 /// What is open to the caller.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AllocateOptions<'f> {
+#[derive(Clone, Copy)]
+pub(crate) struct AllocateOptions<'f, M: Machine> {
     /// Register files, the most welcome one first. Only for the last are values kept in memory.
     pub(crate) files: &'f [RegisterFile],
-    /// Whether values may be kept in memory. Without, what finds no room in the files has no answer.
-    pub(crate) may_spill: bool,
+    /// Whether a function that keeps values in memory is worth registers: asked before it has any. Where it is not, or without
+    /// this, what finds no room in the files has no answer.
+    pub(crate) is_worth_spilling: Option<IsWorth<'f, M>>,
     /// Whether the answer is proved, as it always is in debug builds.
     pub(crate) check: bool,
 }
@@ -56,7 +61,7 @@ pub(crate) struct Allocated {
 pub(crate) enum AllocateError<M: Machine> {
     /// One instruction needs more registers than there are.
     TooFewRegisters,
-    /// The files have no room, and nothing may be kept in memory.
+    /// The files have no room, and nothing may be kept in memory, or not as much as would have to be.
     NoRoom,
     /// Spill slots and variables together exceed what can be addressed.
     ScratchFull,
@@ -70,7 +75,7 @@ const MOST_ROUNDS: usize = 1000;
 /// Allocates registers in place; none if the runner stopped before the end.
 pub(crate) fn allocate<M: Machine>(
     function: &mut Function<M>,
-    options: AllocateOptions<'_>,
+    options: AllocateOptions<'_, M>,
     runner: &mut Runner<'_>,
 ) -> Result<Option<Allocated>, AllocateError<M>> {
     let Some(last) = options.files.last() else {
@@ -79,7 +84,7 @@ pub(crate) fn allocate<M: Machine>(
     // So few values always fit, and need not be kept in SSA form.
     let units: usize = function.values.iter().map(|class| class.units()).sum();
     let few = units <= last.bases(1).count() / 2;
-    let kept = (options.may_spill && !few).then(|| function.clone());
+    let kept = (options.is_worth_spilling.is_some() && !few).then(|| function.clone());
     lower(function, runner);
     if runner.is_over() {
         return Ok(None);
@@ -88,48 +93,79 @@ pub(crate) fn allocate<M: Machine>(
     if placed.is_some() {
         return Ok(placed);
     }
-    if !options.may_spill {
+    let Some(is_worth) = options.is_worth_spilling else {
         return Err(AllocateError::NoRoom);
+    };
+    if let Some(kept) = kept
+        && let Some((spilled, allocated)) = spill_to_fit(kept, options, is_worth, runner)?
+    {
+        *function = spilled;
+        return Ok(Some(allocated));
     }
-    if let Some(kept) = &kept {
-        for room in rooms(most_units(kept, last), grain_of(kept)) {
-            let mut spilled = kept.clone();
-            let spills = match runner.time("spill", |()| spill_ssa(&mut spilled, room)) {
-                Ok(spills) => spills,
-                Err(SpillError::ScratchFull) => return Err(AllocateError::ScratchFull),
-                Err(SpillError::Refused) => break,
-            };
-            if spills.is_empty() {
-                continue;
-            }
-            if (cfg!(debug_assertions) || options.check)
-                && let Some(wrong) = check_spilled(kept, &spilled, &spills)
-            {
-                return Err(AllocateError::Wrong(Box::new(Wrong::Spilled(wrong))));
-            }
-            runner.after("spill", &spilled);
-            lower(&mut spilled, runner);
-            if runner.is_over() {
-                return Ok(None);
-            }
-            // With nearly all registers in use no runs are free for long.
-            isolate_written_groups(&mut spilled);
-            let before = Spilled {
-                original: kept,
-                program: None,
-                spills: &spills,
-            };
-            let placed =
-                runner.time("allocate", |()| place(&mut spilled, options, Some(before)))?;
-            if placed.is_some() {
-                *function = spilled;
-                return Ok(placed);
-            }
-        }
+    if runner.is_over() {
+        return Ok(None);
     }
     runner
-        .time("allocate", |()| spill_and_place(function, options))
+        .time("allocate", |()| {
+            spill_and_place(function, options, is_worth)
+        })
         .map(Some)
+}
+
+/// Spills in SSA form, until what is left finds a place; none if it never does, or the runner stopped before the end.
+fn spill_to_fit<M: Machine>(
+    kept: Function<M>,
+    options: AllocateOptions<'_, M>,
+    is_worth: IsWorth<'_, M>,
+    runner: &mut Runner<'_>,
+) -> Result<Option<(Function<M>, Allocated)>, AllocateError<M>> {
+    let units = options
+        .files
+        .last()
+        .map_or(0, |file| most_units(&kept, file));
+    let rooms = rooms(units, grain_of(&kept));
+    let analysis = match runner.time("spill", |()| Analysis::of(kept)) {
+        Ok(analysis) => analysis,
+        Err(SpillError::ScratchFull) => return Err(AllocateError::ScratchFull),
+        Err(SpillError::Refused) => return Ok(None),
+    };
+    let original = analysis.function();
+    for room in rooms {
+        let (mut spilled, spills) = match runner.time("spill", |()| spill_ssa(&analysis, room)) {
+            Ok(spilled) => spilled,
+            Err(SpillError::ScratchFull) => return Err(AllocateError::ScratchFull),
+            Err(SpillError::Refused) => return Ok(None),
+        };
+        if spills.is_empty() {
+            continue;
+        }
+        if (cfg!(debug_assertions) || options.check)
+            && let Some(wrong) = check_spilled(original, &spilled, &spills)
+        {
+            return Err(AllocateError::Wrong(Box::new(Wrong::Spilled(wrong))));
+        }
+        runner.after("spill", &spilled);
+        // With less room yet more is in memory.
+        if !is_worth(&spilled) {
+            return Err(AllocateError::NoRoom);
+        }
+        lower(&mut spilled, runner);
+        if runner.is_over() {
+            return Ok(None);
+        }
+        // With nearly all registers in use no runs are free for long.
+        isolate_written_groups(&mut spilled);
+        let before = Spilled {
+            original,
+            program: None,
+            spills: &spills,
+        };
+        let placed = runner.time("allocate", |()| place(&mut spilled, options, Some(before)))?;
+        if let Some(allocated) = placed {
+            return Ok(Some((spilled, allocated)));
+        }
+    }
+    Ok(None)
 }
 
 /// From SSA form to what is allocated.
@@ -171,7 +207,7 @@ struct Spilled<'f, M: Machine> {
 /// Places all that is there, without spilling any more. After spilling only the largest file is tried.
 fn place<M: Machine>(
     function: &mut Function<M>,
-    options: AllocateOptions<'_>,
+    options: AllocateOptions<'_, M>,
     spilled: Option<Spilled<'_, M>>,
 ) -> Result<Option<Allocated>, AllocateError<M>> {
     let liveness = liveness::compute(function);
@@ -207,7 +243,8 @@ fn place<M: Machine>(
 /// Puts values into memory whole, and brings them back for each use, until the rest finds a place.
 fn spill_and_place<M: Machine>(
     function: &mut Function<M>,
-    options: AllocateOptions<'_>,
+    options: AllocateOptions<'_, M>,
+    is_worth: IsWorth<'_, M>,
 ) -> Result<Allocated, AllocateError<M>> {
     let original = function.clone();
     let mut spills = Spills::default();
@@ -228,6 +265,9 @@ fn spill_and_place<M: Machine>(
         }
         if !spill(function, &mut spills, &victims) {
             return Err(AllocateError::ScratchFull);
+        }
+        if !is_worth(function) {
+            return Err(AllocateError::NoRoom);
         }
     }
     Err(AllocateError::TooFewRegisters)

@@ -8,17 +8,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::machine::allocate::spill::Spills;
-use crate::machine::split_edges::split_all_edges;
 use crate::machine::{Function, Instruction, Machine, Phi, Reads, Value, Word};
 
-/// What is wrong, for people; none if nothing is.
+/// What is wrong, for people; none if nothing is. The edges of the original are split.
 pub(crate) fn check_spilled<M: Machine>(
     original: &Function<M>,
     spilled: &Function<M>,
     spills: &Spills,
 ) -> Option<String> {
-    let mut original = original.clone();
-    split_all_edges(&mut original);
     let old = |value: Value| value.index() < original.values.len();
     if original.blocks.len() != spilled.blocks.len() {
         return Some("it has other blocks".to_owned());

@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap as HashMap;
 
-use super::next_use::{Distances, LOOP, NextUses, units};
-use crate::lists::Lists;
-use crate::machine::allocate::spill::{Remakes, Spills};
+use super::analysis::{Analysis, ReadsOfBlock};
+use super::next_use::{Distances, LOOP, units};
+use crate::machine::allocate::spill::Spills;
 use crate::machine::{BlockId, Function, Instruction, Location, Machine, Phi, Reads, Value, Word};
 
 /// The values in registers at a place, and by which names.
@@ -52,9 +52,8 @@ pub(super) struct Repair {
 pub(super) struct Choice<'a, M: Machine> {
     pub(super) function: &'a mut Function<M>,
     pub(super) spills: &'a mut Spills,
-    pub(super) predecessors: Lists<BlockId>,
-    pub(super) remakes: Remakes<M>,
-    uses: NextUses,
+    /// Of the function as it was.
+    pub(super) analysis: &'a Analysis<M>,
     /// Units that may be in use at once.
     room: usize,
     /// Values that are brought back from memory.
@@ -68,27 +67,20 @@ pub(super) struct Choice<'a, M: Machine> {
 }
 
 /// A block while it is gone through.
-struct Place {
-    /// By value: where in the block it is read, ascending.
-    reads: HashMap<Value, Vec<u32>>,
+struct Place<'a> {
+    /// Its reads.
+    reads: &'a ReadsOfBlock,
     length: u32,
-    end: Distances,
+    end: &'a Distances,
 }
 
-impl Place {
-    fn of<M: Machine>(function: &Function<M>, id: BlockId, end: Distances) -> Place {
-        let block = function.block(id);
-        let length = block.instrs.len() as u32;
-        let mut reads: HashMap<Value, Vec<u32>> = HashMap::default();
-        for (at, instr) in block.instrs.iter().enumerate() {
-            for value in instr.read_values() {
-                reads.entry(value).or_default().push(at as u32);
-            }
+impl<'a> Place<'a> {
+    fn of<M: Machine>(analysis: &'a Analysis<M>, id: BlockId) -> Place<'a> {
+        Place {
+            reads: &analysis.reads[id.index()],
+            length: analysis.function.block(id).instrs.len() as u32,
+            end: &analysis.uses.ends[id.index()],
         }
-        if let Some(value) = block.terminator.read().and_then(Word::value) {
-            reads.entry(value).or_default().push(length);
-        }
-        Place { reads, length, end }
     }
 
     /// How far it is from an instruction to the next that reads a value, itself included.
@@ -105,15 +97,14 @@ impl Place {
 
 impl<'a, M: Machine> Choice<'a, M> {
     pub(super) fn new(
+        analysis: &'a Analysis<M>,
         function: &'a mut Function<M>,
         spills: &'a mut Spills,
         room: usize,
     ) -> Choice<'a, M> {
         let count = function.blocks.len();
         Choice {
-            predecessors: function.predecessors(),
-            remakes: Remakes::find(function),
-            uses: NextUses::of(function),
+            analysis,
             function,
             spills,
             room,
@@ -129,8 +120,7 @@ impl<'a, M: Machine> Choice<'a, M> {
     pub(super) fn run(&mut self) {
         for id in self.function.block_ids() {
             let held = self.start(id);
-            let end = std::mem::take(&mut self.uses.ends[id.index()]);
-            let place = Place::of(self.function, id, end);
+            let place = Place::of(self.analysis, id);
             self.exits[id.index()] = self.go_through(id, held, &place);
         }
     }
@@ -142,7 +132,10 @@ impl<'a, M: Machine> Choice<'a, M> {
     /// How much a value may rather be elsewhere: the farther its next use is and the less it costs to bring it back.
     fn dispensable(&self, value: Value, distance: Option<u32>) -> u64 {
         // A store and a load, a load alone, an instruction.
-        let cheap = match (self.remakes.of(value), self.spilled.contains(&value)) {
+        let cheap = match (
+            self.analysis.remakes.of(value),
+            self.spilled.contains(&value),
+        ) {
             (Some(_), _) => 8,
             (None, true) => 3,
             (None, false) => 2,
@@ -151,7 +144,7 @@ impl<'a, M: Machine> Choice<'a, M> {
     }
 
     /// Removes what is most dispensable until so many units are left, but nothing of `stays`.
-    fn make_room(&self, held: &mut Held, room: usize, stays: &[Value], place: &Place, at: u32) {
+    fn make_room(&self, held: &mut Held, room: usize, stays: &[Value], place: &Place<'_>, at: u32) {
         let mut total: usize = held.keys().map(|&value| self.units(value)).sum();
         while total > room {
             let candidates = held.keys().filter(|value| !stays.contains(value));
@@ -165,7 +158,7 @@ impl<'a, M: Machine> Choice<'a, M> {
         }
     }
 
-    fn go_through(&mut self, id: BlockId, mut held: Held, place: &Place) -> Held {
+    fn go_through(&mut self, id: BlockId, mut held: Held, place: &Place<'_>) -> Held {
         let instrs = std::mem::take(&mut self.function.blocks[id.index()].instrs);
         let mut items = Vec::with_capacity(instrs.len());
         for (at, instr) in instrs.into_iter().enumerate() {
@@ -199,7 +192,7 @@ impl<'a, M: Machine> Choice<'a, M> {
         &mut self,
         mut instr: M::Instr,
         held: &mut Held,
-        place: &Place,
+        place: &Place<'_>,
         at: u32,
         items: &mut Vec<Item<M>>,
     ) {
@@ -267,7 +260,7 @@ impl<'a, M: Machine> Choice<'a, M> {
         items: &mut Vec<Item<M>>,
     ) -> Value {
         let name = self.spills.stand_in(self.function, value);
-        match self.remakes.of(value) {
+        match self.analysis.remakes.of(value) {
             Some(instr) => {
                 let mut again = instr.clone().located(location);
                 again.map_writes(|_| Word::Value(name));
@@ -288,14 +281,14 @@ impl<'a, M: Machine> Choice<'a, M> {
 
     /// What is in registers at the start of a block.
     fn start(&mut self, id: BlockId) -> Held {
-        let predecessors = self.predecessors.of(id.index()).to_vec();
+        let predecessors = self.analysis.predecessors.of(id.index());
         let phis = std::mem::take(&mut self.function.blocks[id.index()].phis);
         if predecessors.is_empty() {
             self.function.blocks[id.index()].phis = phis;
             return self.preloaded();
         }
-        let starts = std::mem::take(&mut self.uses.starts[id.index()]);
-        if let ([from], true) = (predecessors.as_slice(), phis.is_empty()) {
+        let starts = &self.analysis.uses.starts[id.index()];
+        if let ([from], true) = (predecessors, phis.is_empty()) {
             let mut held = self.exits[from.index()].clone();
             held.retain(|value, _| starts.contains(*value));
             return held;
@@ -306,7 +299,7 @@ impl<'a, M: Machine> Choice<'a, M> {
             .copied()
             .filter(|&from| from < id)
             .collect();
-        let chosen = self.chosen(id, &phis, &starts, &before, header);
+        let chosen = self.chosen(id, &phis, starts, &before, header);
         let mut held = Held::new();
         let mut kept = Vec::new();
         for phi in phis {
@@ -351,9 +344,8 @@ impl<'a, M: Machine> Choice<'a, M> {
 
     /// Preloaded values are there at the start of the program.
     fn preloaded(&mut self) -> Held {
-        let starts = std::mem::take(&mut self.uses.starts[0]);
-        let ends = std::mem::take(&mut self.uses.ends[0]);
-        let place = Place::of(self.function, BlockId(0), ends);
+        let starts = &self.analysis.uses.starts[0];
+        let place = Place::of(self.analysis, BlockId(0));
         let values: Vec<Value> = self.function.preloaded_values().collect();
         let mut held: Held = values
             .into_iter()
@@ -364,7 +356,6 @@ impl<'a, M: Machine> Choice<'a, M> {
             .map(|value| (value, value))
             .collect();
         self.make_room(&mut held, self.room, &[], &place, 0);
-        self.uses.ends[0] = place.end;
         held
     }
 
@@ -388,7 +379,7 @@ impl<'a, M: Machine> Choice<'a, M> {
                 .filter_map(Word::value)
                 .all(|value| {
                     self.exits[from.index()].contains_key(&value)
-                        || self.remakes.of(value).is_some()
+                        || self.analysis.remakes.of(value).is_some()
                 }),
             None => self.exits[from.index()].contains_key(&value),
         };
@@ -414,7 +405,7 @@ impl<'a, M: Machine> Choice<'a, M> {
             }
             let count = before.iter().filter(|&&from| there(from, value)).count();
             let far = self.dispensable(value, Some(distance));
-            let remade = self.remakes.of(value).is_some();
+            let remade = self.analysis.remakes.of(value).is_some();
             match (header, count) {
                 (true, _) if distance >= LOOP => {
                     all_through += self.units(value);
@@ -441,10 +432,10 @@ impl<'a, M: Machine> Choice<'a, M> {
             take(value, &mut left);
         }
         // What lives through a loop may stay as far as the loop itself leaves room.
-        let latches = self.predecessors.of(id.index()).iter();
+        let latches = self.analysis.predecessors.of(id.index()).iter();
         let last = latches.filter(|from| **from >= id).max();
         let blocks = last.map_or(0..0, |last| id.index()..last.index() + 1);
-        let pressure = self.uses.pressure[blocks]
+        let pressure = self.analysis.uses.pressure[blocks]
             .iter()
             .max()
             .copied()

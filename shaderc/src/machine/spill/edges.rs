@@ -61,7 +61,7 @@ impl<M: Machine> Choice<'_, M> {
     pub(super) fn connect(&mut self) -> Vec<Move<M>> {
         let mut repairs = std::mem::take(&mut self.repairs);
         for repair in &mut repairs {
-            for from in self.predecessors.of(repair.block.index()).to_vec() {
+            for &from in self.analysis.predecessors.of(repair.block.index()) {
                 let name = self.at_end(from, repair.value);
                 repair.sources.push((from, name));
             }
@@ -102,7 +102,7 @@ impl<M: Machine> Choice<'_, M> {
                         None => Source::Constant(operand),
                         Some(value) => match self.exits[from.index()].get(&value) {
                             Some(&name) => Source::Register { name, value },
-                            None => match self.remakes.of(value) {
+                            None => match self.analysis.remakes.of(value) {
                                 Some(instr) => Source::Remade(value, Box::new(instr.clone())),
                                 None => Source::Memory(value),
                             },

@@ -9,6 +9,7 @@
 //! Facts: hardware/compiler-backend.md 7.2 (Braun and Hack, "Register Spilling and Live-Range Splitting for SSA-Form
 //! Programs", is the method).
 
+mod analysis;
 mod check_spilled;
 mod choose;
 mod edges;
@@ -24,12 +25,12 @@ use rustc_hash::FxHashSet as HashSet;
 use self::choose::{Choice, Item, Repair};
 use self::edges::Move;
 use super::allocate::spill::Spills;
-use super::split_edges::split_all_edges;
 use super::{
-    BlockId, Function, Instruction, Location, Machine, Phi, Reads, SpillSlot, Value, Word, liveness,
+    BlockId, Function, Instruction, Location, Machine, Phi, Reads, SpillSlot, Value, Word,
 };
 use crate::replaced::{Joins, Replaced, trivial_phis};
 
+pub(crate) use self::analysis::Analysis;
 pub(crate) use self::check_spilled::check_spilled;
 
 /// Why a function can't be spilled.
@@ -41,18 +42,17 @@ pub(crate) enum SpillError {
     Refused,
 }
 
-/// Spills what has no room in so many units.
+/// Spills what has no room in so many units. Gives the function without it, its edges split.
+///
+/// # Errors
+/// The memory of a thread is too small.
 pub(crate) fn spill_ssa<M: Machine>(
-    function: &mut Function<M>,
+    analysis: &Analysis<M>,
     room: usize,
-) -> Result<Spills, SpillError> {
-    split_all_edges(function);
-    if function.blocks.is_empty() || !function.predecessors().of(0).is_empty() {
-        return Err(SpillError::Refused);
-    }
+) -> Result<(Function<M>, Spills), SpillError> {
+    let mut function = analysis.function.clone();
     let mut spills = Spills::default();
-    let lives = liveness::compute(function);
-    let mut choice = Choice::new(function, &mut spills, room);
+    let mut choice = Choice::new(analysis, &mut function, &mut spills, room);
     choice.run();
     let moves = choice.connect();
     let names = trivial_phis(&choice.repairs);
@@ -66,7 +66,7 @@ pub(crate) fn spill_ssa<M: Machine>(
     let alike: Vec<(Value, Value)> = alike
         .filter(|(a, b)| needs.memory.contains(a) && needs.memory.contains(b))
         .collect();
-    let assigned = slots::assign(&needs.memory, &lives.ranges, &alike);
+    let assigned = slots::assign(&needs.memory, &analysis.ranges, &alike);
     let base = function.scratch_bytes.next_multiple_of(slots::BYTES);
     let offset = |value: Value| base + slots::BYTES * assigned.of.get(&value).copied().unwrap_or(0);
     let bytes = base.saturating_add(slots::BYTES.saturating_mul(assigned.count));
@@ -83,7 +83,7 @@ pub(crate) fn spill_ssa<M: Machine>(
         }
     }
     let mut writer = Writer {
-        function,
+        function: &mut function,
         spills: &mut spills,
         names: &names,
         needs: &needs,
@@ -100,7 +100,7 @@ pub(crate) fn spill_ssa<M: Machine>(
         });
     }
     writer.phis(repairs);
-    Ok(spills)
+    Ok((function, spills))
 }
 
 /// Names, and others that they turned out to be: a phi whose operands are all one name is that name.

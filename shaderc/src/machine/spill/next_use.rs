@@ -91,17 +91,25 @@ impl NextUses {
             0 => 1,
             _ => MOST_ROUNDS,
         };
+        let predecessors = function.predecessors();
+        // Blocks where something behind has changed since.
+        let mut stale = vec![true; count];
         for _ in 0..rounds {
-            let mut changed = false;
             for id in (0..count as u32).rev().map(BlockId) {
+                if !std::mem::take(&mut stale[id.index()]) {
+                    continue;
+                }
                 let end = uses.end(function, id, &depths);
                 let (start, pressure) = through(function, id, &end);
-                changed |= uses.starts[id.index()] != start;
+                if uses.starts[id.index()] != start {
+                    let before = predecessors.of(id.index());
+                    before.iter().for_each(|from| stale[from.index()] = true);
+                }
                 uses.starts[id.index()] = start;
                 uses.ends[id.index()] = end;
                 uses.pressure[id.index()] = pressure;
             }
-            if !changed {
+            if !stale.contains(&true) {
                 break;
             }
         }

@@ -6,6 +6,7 @@
 use crate::machine::allocate::{self, RegisterFile};
 use crate::pass::Runner;
 use crate::valhall::mir::{Function, Instruction as _, REGISTER_BYTES, Register, Valhall};
+use crate::valhall::statistics::spill_cost;
 use crate::valhall::waits::scoreboard::register_mask;
 
 /// Why there is no allocation.
@@ -20,6 +21,8 @@ pub(crate) struct AllocateOptions {
     pub(crate) full_file: bool,
     /// Never more than the half file, and no spilling: there is no answer where that has no room.
     pub(crate) only_half: bool,
+    /// What spilling may cost: there is no answer where it would cost more.
+    pub(crate) most_spill_cost: Option<u32>,
     /// Whether the answer is proved, as it always is in debug builds.
     pub(crate) check: bool,
 }
@@ -67,6 +70,8 @@ pub(crate) fn allocate(
         true => &files[..1],
         false => &files[usize::from(options.full_file)..],
     };
+    let most = options.most_spill_cost.unwrap_or(u32::MAX);
+    let is_worth_spilling = |function: &Function| spill_cost(function) <= most;
     let allocated = allocate::allocate(
         function,
         allocate::AllocateOptions {
@@ -74,7 +79,7 @@ pub(crate) fn allocate(
                 .iter()
                 .map(|&(_, mask)| file(mask))
                 .collect::<Vec<_>>(),
-            may_spill: !options.only_half,
+            is_worth_spilling: (!options.only_half).then_some(&is_worth_spilling),
             check: options.check,
         },
         runner,

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use crate::valhall::mir::{Form, Function, Instruction as _, verify};
 use crate::valhall::registers::allocate::{AllocateError, AllocateOptions};
+use crate::valhall::statistics::spill_cost;
 use crate::valhall::tests::random_function::{Random, allocate_all};
 
 proptest! {
@@ -46,6 +47,25 @@ proptest! {
                 prop_assert_eq!(error, AllocateError::NoRoom);
                 prop_assert_eq!(all.registers_per_thread, 64);
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Where spilling may cost less than it did, there is no answer.
+    #[test]
+    fn what_would_cost_more_in_memory_is_refused(choices in prop::collection::vec(any::<u8>(), 0..800)) {
+        let function = Random::function(&choices);
+        let with = |most_spill_cost: Option<u32>| {
+            let options = AllocateOptions { limit: Some(8), most_spill_cost, ..AllocateOptions::default() };
+            let mut function = function.clone();
+            let allocated = allocate_all(&mut function, options);
+            allocated.map(|allocated| (allocated, spill_cost(&function)))
+        };
+        if let Ok((allocated, cost)) = with(None) && allocated.spills > 0 {
+            prop_assert_eq!(with(Some(cost - 1)), Err(AllocateError::NoRoom));
         }
     }
 }

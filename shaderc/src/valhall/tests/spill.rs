@@ -1,17 +1,17 @@
 //! Spilling of small functions as text: what is stored, brought back, made again and joined.
 
-use crate::machine::spill::{check_spilled, spill_ssa};
+use crate::machine::spill::{Analysis, check_spilled, spill_ssa};
 use crate::valhall::mir::{Form, Function, REGISTER_BYTES, verify};
 
 /// The function after it was spilled to so many registers.
 #[track_caller]
 fn spilled(text: &str, room: usize) -> String {
     let original = Function::parse(text).expect("text is MIR");
-    let mut function = original.clone();
-    let spills = spill_ssa(&mut function, REGISTER_BYTES * room).expect("there is memory");
+    let analysis = Analysis::of(original).expect("no loop begins it");
+    let (function, spills) = spill_ssa(&analysis, REGISTER_BYTES * room).expect("there is memory");
     assert_eq!(verify(&function, Form::Ssa), [], "{function}");
     assert_eq!(
-        check_spilled(&original, &function, &spills),
+        check_spilled(analysis.function(), &function, &spills),
         None,
         "{function}"
     );
