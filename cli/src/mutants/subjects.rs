@@ -36,18 +36,28 @@ const DRIVER: Tests = all("eitri-runtime", &["--test=on_model"]);
 const SHADERC: Tests = all("eitri-shaderc", &["--lib"]);
 const PASSES: Tests = all("eitri-shaderc", &["--test=all"]);
 const MODEL: Tests = all("eitri-model", &["--tests"]);
-/// Tests of the command that run what the compiler made, on the model or with the checks of the interpreter.
+/// Programs by each engine of the model.
+const ENGINES: Tests = all("eitri-host-code", &["--test=engines"]);
+/// Tests of the command that run what the compiler made, on the model or with the checks of the interpreter, and that draw.
 const ON_MODEL: Tests = Tests {
     package: "eitri",
     target: &["--test=all"],
     modules: &[
         "code_checks",
         "divergence_on_model",
+        "draw",
+        "draw_attachments",
+        "draw_checks",
+        "draw_features",
+        "draw_models",
+        "draw_multisampled",
+        "draw_parts",
         "images_on_model",
         "kernels_on_model",
         "operations_on_model",
         "random_graphics_on_model",
         "random_on_model",
+        "random_scenes",
         "readers_on_model",
         "shaders_on_model",
         "spin_locks_on_model",
@@ -75,14 +85,14 @@ const fn subject(
 #[rustfmt::skip]
 static ALL: &[Subject] = &[
     subject("runtime",    "eitri-runtime",    "gpu/driver/runtime",  &[RUNTIME, DRIVER]),
-    subject("model",      "eitri-model",      "gpu/simulator/model", &[MODEL, DRIVER, ON_MODEL]),
+    subject("model",      "eitri-model",      "gpu/simulator/model", &[MODEL, ENGINES, DRIVER, ON_MODEL]),
     subject("shaderc",    "eitri-shaderc",    "shaderc",             &[SHADERC, PASSES, ON_MODEL]),
     subject("cs",         "eitri-cs",         "gpu/tables/cs",       &[all("eitri-cs", &["--tests"]), MODEL, DRIVER]),
     subject("csf",        "eitri-csf",        "gpu/tables/csf",      &[all("eitri-csf", &["--tests"]), MODEL, DRIVER]),
     subject("ir3-interp", "eitri-ir3-interp", "gpu/adreno/interp",   &[all("eitri-ir3-interp", &["--tests"]), PASSES]),
     Subject { parts: &["firmware/"], ..subject("firmware", "eitri-model", "gpu/simulator/model", &[MODEL, DRIVER]) },
     Subject { parts: &["stream/"],   ..subject("stream",   "eitri-model", "gpu/simulator/model", &[MODEL, DRIVER]) },
-    Subject { parts: MODEL_DRAWS,    ..subject("draws",    "eitri-model", "gpu/simulator/model", &[MODEL, DRIVER, ON_MODEL]) },
+    Subject { parts: MODEL_DRAWS,    ..subject("draws",    "eitri-model", "gpu/simulator/model", &[MODEL, ENGINES, DRIVER, ON_MODEL]) },
 ];
 
 /// Sources of the model that only draws use: what a path of one begins with.
@@ -90,13 +100,21 @@ const MODEL_DRAWS: &[&str] = &[
     "blocks/",
     "fragment/",
     "raster/",
+    "shader/footprint.rs",
+    "shader/history.rs",
     "shader/messages/atest.rs",
     "shader/messages/attribute.rs",
     "shader/messages/blend.rs",
+    "shader/messages/direct_texels.rs",
+    "shader/messages/filters.rs",
+    "shader/messages/noted_texels.rs",
     "shader/messages/samples.rs",
+    "shader/messages/shared_varying.rs",
     "shader/messages/texels.rs",
     "shader/messages/tile.rs",
     "shader/messages/varying.rs",
+    "shader/messages/vertices.rs",
+    "shader/plane.rs",
     "shader/sampling.rs",
     "shader/texture.rs",
     "shader/texture_request.rs",

@@ -2,7 +2,7 @@
 
 use super::{
     BLEND, DEPTH_STENCILS, DONE, DRAWS, FRAMEBUFFER, HANDLER, HEAP_CONTEXT, PROGRAMS, Pass,
-    Rectangle, TILER, UNIFORMS, Vertices,
+    RESOURCES, Rectangle, TILER, UNIFORMS, Vertices,
 };
 use eitri_cs::enums::SyncScope;
 use eitri_cs::instr::{
@@ -194,6 +194,10 @@ fn draw_registers(
         (58, 0xffff | rectangle.targets << 16),
         (60, vertices.size.to_bits()),
     ]);
+    if pass.attribute.is_some() {
+        let of_fragments = if merged { 2 } else { 4 };
+        registers.push((of_fragments, RESOURCES as u32 | 4));
+    }
     if merged {
         // The viewport's box, and its depths.
         let [first, last] = rectangle.viewport.map(|[x, y]| x | y << 16);

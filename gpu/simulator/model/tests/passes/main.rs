@@ -29,6 +29,7 @@ mod samples;
 mod size_vectors;
 mod stored_vectors;
 mod tile_accesses;
+mod told;
 mod traced;
 mod varyings;
 #[path = "../vector_files/mod.rs"]

@@ -1,9 +1,7 @@
 //! Programs that run for each sample.
 
 use super::{BUFFER, CLEAR, Pass, Rectangle, SAMPLE_POSITIONS, STORE, pixels};
-use eitri_descriptors::framebuffer::SamplePattern;
 use eitri_descriptors::raster::DcdFlags0;
-use eitri_model::Inexact;
 
 /// Stores what the table of sample positions holds for the sample: u3 is 31.
 const POSITION: &str = "
@@ -101,45 +99,5 @@ fn a_program_runs_once_for_each_covered_sample() {
         let mut drawn = pass.run();
         let counted = drawn.bench.get32(1, BUFFER);
         assert_eq!(counted, 14 * 14 * runs, "for each sample: {per_sample}");
-    }
-}
-
-#[test]
-fn draws_without_multisampling_to_several_samples_are_told_as_not_exact() {
-    let [mode, format] = STORE;
-    let usual = Rectangle::default();
-    for (samples, multisample_enable, told) in [
-        (1, false, false),
-        (2, false, true),
-        (2, true, false),
-        (4, false, true),
-    ] {
-        let pass = Pass {
-            // Two samples are of v12.
-            gpu: "G720",
-            samples,
-            pattern: match samples {
-                2 => SamplePattern::Rotated2xGrid,
-                _ => SamplePattern::Rotated4xGrid,
-            },
-            uniforms: vec![mode, format],
-            draws: vec![Rectangle {
-                program: "IADD_IMM.i32 r0, 0x0, #0x7\nOUTPUT",
-                flags: DcdFlags0 {
-                    multisample_enable,
-                    ..usual.flags
-                },
-                ..usual.clone()
-            }],
-            fidelity: true,
-            ..Pass::default()
-        };
-        let drawn = pass.run();
-        let mut met = drawn.bench.gpu.fidelity().met();
-        let found = met.any(|(one, met)| one == Inexact::OneOfManySamples && met.reached.pixel);
-        assert_eq!(
-            found, told,
-            "{samples} samples, multisampling: {multisample_enable}"
-        );
     }
 }

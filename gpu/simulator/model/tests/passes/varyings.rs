@@ -4,11 +4,15 @@
 //! Facts: hardware/graphics-model.md 3.1; hardware/graphics-compiler.md 1.3.
 
 use super::bench::Bench;
+use super::descriptors::put;
 use super::vector_files::{FIRST, decimal, float, list, number};
 use super::vectors::corners;
-use super::{BUFFER, CLEAR, Drawn, Pass, Rectangle, SIDE, STORE, Vertices};
+use super::{BUFFER, CLEAR, Drawn, Pass, RESOURCES, Rectangle, SIDE, STORE, Vertices};
 use eitri_csf::page_table::Attributes;
+use eitri_descriptors::PixelFormat;
 use eitri_descriptors::raster::DepthStencil;
+use eitri_descriptors::resource::{Attribute, AttributeFrequency, AttributeType};
+use eitri_isa::Arch;
 use eitri_model::Inexact;
 
 /// Stores position `vertex` of the buffer, whose address is in u4, and the value 256 bytes behind it as varying.
@@ -136,6 +140,68 @@ fn lanes_may_read_varyings_at_places_of_their_own() {
         let wanted = if x % 2 == 0 { 3.0_f32 } else { 7.0 };
         assert_eq!(drawn.colour([x, 5], 0, 0), wanted.to_bits(), "column {x}");
     }
+}
+
+/// What a program reads of a varying that an attribute describes, at this place among the vertices' two words. Each vertex has other
+/// bits in the last byte of both.
+#[track_caller]
+fn described(load: &str, (format, offset): (u32, i32), words: [u32; 2]) -> u32 {
+    let program = format!("{load}\nOUTPUT");
+    let mut pass = pass("G720");
+    pass.attribute = Some([[0.0; 4]; 4]);
+    let draw = &mut pass.draws[0];
+    draw.program = Box::leak(program.into_boxed_str());
+    draw.vertices = draw.vertices.take().map(|vertices| Vertices {
+        program: TWO_WORDS,
+        varying_bytes: 8,
+        ..vertices
+    });
+    let at = |x: f32, y: f32| [x, y, 0.5, 1.0];
+    let corners = [at(0.0, 0.0), at(64.0, 0.0), at(0.0, 64.0)];
+    let mut drawn = drawn(&pass, corners, [0.0; 3], |bench| {
+        for vertex in 0..3_u64 {
+            for (number, word) in (0..).zip(words) {
+                let bytes = (word ^ vertex as u32).to_le_bytes();
+                bench.put(1, BUFFER + 256 + 16 * vertex + 4 * number, &bytes);
+            }
+        }
+        // Of a vertex packet, whose varyings begin at 1024 (hardware/descriptors.md 7).
+        let attribute = Attribute {
+            attribute_type: AttributeType::VertexPacket,
+            format: PixelFormat(format << 12),
+            table: 61,
+            frequency: AttributeFrequency::Vertex,
+            offset: 1024 + offset,
+            ..Attribute::default()
+        };
+        put(bench, Arch::V12, RESOURCES + 0x40, &attribute);
+    });
+    drawn.colour([5, 5], 0, 0)
+}
+
+#[test]
+fn attributes_of_vertex_packets_say_where_a_varying_is_and_what_it_holds() {
+    const SMOOTH: &str =
+        "LD_VAR_IMM.slot0.f32.center.clobber.wait0126 @r0, r61, table:0x0, index:0x0";
+    const FLAT: &str = "LD_VAR_FLAT_IMM.slot0.u32.wait0126 @r0, table:0x0, index:0x0";
+    const SIGNED: &str = "LD_VAR_FLAT_IMM.slot0.s32.wait0126 @r0, table:0x0, index:0x0";
+    let [r32_float, r16_float, r32_uint, r16_uint, r16_sint] = [167, 199, 133, 132, 196];
+    // What the vertices change is the last place of a float.
+    let wide = described(SMOOTH, (r32_float, 4), [0, 7.0_f32.to_bits()]);
+    assert!((f32::from_bits(wide) - 7.0).abs() < 1e-5, "{wide:#x}");
+    let narrow = described(SMOOTH, (r16_float, 2), [0x4100_0000, 0]);
+    assert_eq!(f32::from_bits(narrow), 2.5);
+    // The last vertex provokes: its number is 2.
+    assert_eq!(
+        described(FLAT, (r32_uint, 4), [0, 0x9876_5430]),
+        0x9876_5432
+    );
+    assert_eq!(described(FLAT, (r16_uint, 0), [0x1234_fff0, 0]), 0xfff2);
+    assert_eq!(described(FLAT, (r16_uint, 2), [0x9234_fff0, 0]), 0x9234);
+    assert_eq!(
+        described(SIGNED, (r16_sint, 2), [0x9234_fff0, 0]),
+        0xffff_9234
+    );
 }
 
 /// Pixels along the ramp.

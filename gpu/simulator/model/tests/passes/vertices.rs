@@ -3,7 +3,6 @@
 use super::bench::EACH;
 use super::{BUFFER, CLEAR, Drawn, IndexBuffer, Pass, Rectangle, STORE, Vertices, pixels};
 use eitri_descriptors::raster::OcclusionMode;
-use eitri_model::Inexact;
 
 /// Stores position `vertex` of the buffer, whose address is in u4.
 const POSITION: &str = "
@@ -81,8 +80,8 @@ const SECOND_COORDINATE: &str = "
     OUTPUT";
 
 const POINTS: u32 = 1;
-const LINES: u32 = 2;
-const TRIANGLES: u32 = 8;
+pub const LINES: u32 = 2;
+pub const TRIANGLES: u32 = 8;
 
 /// Draws vertices at these places, those of the second view from number 16 on.
 #[track_caller]
@@ -220,41 +219,6 @@ fn the_address_of_an_output_that_is_not_there_breaks_no_rule() {
     // No diagnosis.
     let mut drawn = drawn(1, rectangle, &places);
     assert_eq!(drawn.colour([3, 3], 0, 0), 9);
-}
-
-#[test]
-fn edges_on_samples_are_told_as_not_exact() {
-    let [mode, format] = STORE;
-    let rectangle = Rectangle {
-        vertices: vertices(TRIANGLES, 3, 1.0),
-        program: NINE,
-        layers: 0,
-        ..Rectangle::default()
-    };
-    let pass = Pass {
-        uniforms: vec![mode, format, 0, 0, BUFFER as u32, 0],
-        draws: vec![rectangle],
-        fidelity: true,
-        ..Pass::default()
-    };
-    let tells = |places: [[f32; 2]; 3]| {
-        let places: Vec<(u64, [f32; 2])> = (0..).zip(places).collect();
-        let drawn = at_places(&pass, &places);
-        let mut met = drawn.bench.gpu.fidelity().met();
-        met.any(|(one, met)| one == Inexact::TieRule && met.reached.pixel)
-    };
-    assert!(
-        !tells([[0.0, 0.0], [8.0, 0.25], [0.0, 8.125]]),
-        "between centres"
-    );
-    assert!(
-        tells([[0.0, 0.0], [8.0, 8.0], [0.0, 8.0]]),
-        "a diagonal through centres"
-    );
-    assert!(
-        tells([[0.5, 0.0], [8.0, 0.25], [0.5, 8.0]]),
-        "a side on a column of centres"
-    );
 }
 
 /// Slots of queries, behind the positions.
