@@ -225,3 +225,15 @@ pub(super) fn eleven(block: u64, is_signed: bool, at: [u32; 2]) -> u16 {
         (value << 5 | value >> 6) as u16
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_colours_of_h_are_in_order_so_the_last_bit_of_their_distance_is_set() {
+        // All bits of both colours and of the distance are 0.
+        assert_eq!(paint_h(0, 0), [6; 3]);
+        assert_eq!(paint_h(0, 3), [-6; 3]);
+    }
+}

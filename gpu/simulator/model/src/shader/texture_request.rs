@@ -225,6 +225,20 @@ fn on_cube(direction: [f32; 3]) -> (u32, [f32; 3]) {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_direction_of_nothing_lies_on_the_last_axis_and_not_behind_it() {
+        for zero in [0.0, -0.0] {
+            assert_eq!(on_cube([zero; 3]).0, 4);
+        }
+        let faces = [
+            [1.0, 0.5, 0.0],
+            [-1.0, 0.5, 0.0],
+            [0.5, 1.0, 0.0],
+            [0.5, -1.0, 0.0],
+        ];
+        assert_eq!(faces.map(|direction| on_cube(direction).0), [0, 1, 2, 3]);
+    }
+
     const SAMPLE: TextureRequest = TextureRequest {
         wanted: Wanted::Sample(LodMode::Explicit),
         axes: 2,

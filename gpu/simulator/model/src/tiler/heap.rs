@@ -203,6 +203,21 @@ mod tests {
     }
 
     #[test]
+    fn the_list_of_used_chunks_ends_with_the_newest() {
+        let mut memory = Array::new(1 << 20);
+        let mut heap = heap(&mut memory, 3);
+        let mut writes = Writes::default();
+        for first in [0x10040, 0x20040] {
+            let allocated = heap.allocate(&mut memory, &mut writes, 0xfc0);
+            assert_eq!(allocated, Ok(first));
+        }
+        writes.flush(&mut memory).expect("plain memory");
+        let headers = [0x10000, 0x20000].map(|at| memory.get64(at));
+        assert_eq!(headers, [0x20001, 0], "the third is not used yet");
+        assert_eq!(memory.get64(CONTEXT), 0x30001, "and is the next free one");
+    }
+
+    #[test]
     fn chunks_that_were_given_back_are_used_again() {
         let mut memory = Array::new(1 << 20);
         let mut heap = heap(&mut memory, 1);

@@ -39,7 +39,7 @@ pub struct Bench {
     pub memory: SparseMemory,
     next_page: u64,
     /// Root tables of the address spaces.
-    roots: [u64; 16],
+    pub roots: [u64; 16],
 }
 
 impl Bench {

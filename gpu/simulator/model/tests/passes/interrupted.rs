@@ -230,6 +230,8 @@ struct Drawing {
     chunks: u64,
     /// Times that the heap was exhausted.
     exhausted: u32,
+    /// The address space of the group: 1 or 2.
+    space: u32,
 }
 
 impl Drawing {
@@ -257,6 +259,7 @@ impl Drawing {
             chunk: pass.chunk,
             chunks: 1,
             exhausted: 0,
+            space: 1,
         }
     }
 
@@ -300,13 +303,20 @@ impl Drawing {
         bench.poll_shared(0x6008, 1, rung & 1);
     }
 
-    /// Suspends the group, wherever its jobs are, and resumes it.
+    /// Suspends the group, wherever its jobs are, and resumes it with its memory in another address space.
     #[track_caller]
     fn suspend_and_resume(&mut self) {
-        self.bench.request_state(0, 2);
-        self.bench.wait(50);
-        self.bench.configure_group(0);
-        self.bench.request_state(0, 3);
+        let bench = &mut self.bench;
+        bench.request_state(0, 2);
+        bench.wait(50);
+        bench.flush();
+        bench.disable_space(self.space);
+        self.space = 3 - self.space;
+        bench.roots[2] = bench.roots[1];
+        bench.enable_space(self.space);
+        bench.configure_group(0);
+        bench.shared_write(group_input(0) + 0x50, self.space);
+        bench.request_state(0, 3);
     }
 
     /// Waits for the end and reads the picture.

@@ -1,7 +1,7 @@
 //! What is refused because the facts do not say what hardware does: each with a diagnosis that names it.
 
 use super::bench::{Bench, stream_output};
-use super::{FRAMEBUFFER, Pass, Rectangle, STORE, Vertices};
+use super::{DRAWS, FRAMEBUFFER, Pass, Rectangle, STORE, Vertices};
 
 const DATA_INVALID_FAULT: u32 = 0x58;
 const CS_INSTR_INVALID: u32 = 0x49;
@@ -82,6 +82,29 @@ fn tiling_of_positions_that_were_shaded_before_is_named() {
         *fragment.expect("RUN_FRAGMENT") = 5 << 56;
     });
     check_refused(bench, "RUN_TILING is known but not modelled");
+}
+
+#[test]
+fn fullscreen_draws_whose_descriptor_is_not_aligned_are_named() {
+    let pass = Pass {
+        uniforms: STORE.to_vec(),
+        draws: vec![Rectangle {
+            program: "IADD_IMM.i32 r0, 0x0, #0x9\nOUTPUT",
+            ..Rectangle::default()
+        }],
+        ..Pass::default()
+    };
+    let moved = |words: &mut Vec<u64>| {
+        // The move of the descriptor's address.
+        let place = words.iter().position(|word| word << 32 >> 32 == DRAWS);
+        words[place.expect("the address is moved to a register")] += 32;
+    };
+    let mut bench = pass.submitted_filled(|_| {}, moved);
+    bench.poll_shared(stream_output(0) + 0x80, 0xff, DATA_INVALID_FAULT);
+    bench.expect_diagnosis(&format!(
+        "the descriptor at {:#x} is not aligned to 64",
+        DRAWS + 32
+    ));
 }
 
 #[track_caller]

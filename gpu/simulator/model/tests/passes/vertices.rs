@@ -302,6 +302,50 @@ fn records_choose_the_layer_and_those_beyond_the_last_draw_nothing() {
     }
 }
 
+/// As [`POSITION`], with a record whose primitive id is in u3.
+const NUMBERED: &str = "
+    LSHIFT_OR.i32 r0, r60, 0x7060504.b00, 0x0
+    MOV.i32 r1, 0x0
+    MOV.i32 r12, u3
+    SHADDX.u64 r2, u4, r0.w0, shift:0x0
+    LOAD.i128.unsigned.slot0 @r8:r9:r10:r11, r2, offset:0
+    IADD_IMM.i32 r6, r59, #0x4
+    LEA_BUF_IMM.slot1 @r6:r7, r6, table:0xD, index:0x0
+    LEA_BUF_IMM.slot1.wait01 @r4:r5, r59, table:0xD, index:0x0
+    STORE.i128.istream.slot2 @r8:r9:r10:r11, r4, offset:0
+    STORE.i32.istream.slot2 @r12, r6, offset:12
+    NOP.end";
+
+/// Primitive flags: primitive ids come from the records.
+const PRIMITIVE_IDS: u32 = 1 << 14;
+
+#[test]
+fn all_bytes_of_a_primitive_id_come_from_the_record() {
+    for gpu in EACH {
+        let [mode, format] = STORE;
+        let pass = Pass {
+            gpu,
+            uniforms: vec![mode, format, 0, 0x8765_4321, BUFFER as u32, 0],
+            draws: vec![Rectangle {
+                vertices: Some(Vertices {
+                    program: NUMBERED,
+                    flags: PRIMITIVE_IDS,
+                    ..vertices(TRIANGLES, 3, 1.0).expect("vertices")
+                }),
+                program: "MOV.i32 r0, r57\nOUTPUT",
+                layers: 0,
+                ..Rectangle::default()
+            }],
+            ..Pass::default()
+        };
+        let mut drawn = at_places(
+            &pass,
+            &[(0, [0.0, 0.25]), (1, [64.0, 0.25]), (2, [0.0, 64.0])],
+        );
+        assert_eq!(drawn.colour([5, 5], 0, 0), 0x8765_4321, "on {gpu}");
+    }
+}
+
 #[test]
 fn viewports_of_v12_and_later_cut_beside_the_scissor() {
     for (gpu, cuts) in [("G610", false), ("G720", true), ("G925", true)] {
