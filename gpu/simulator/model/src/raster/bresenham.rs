@@ -146,3 +146,38 @@ impl Bresenham {
         distance < HALF || (distance == HALF && across > 0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    /// The pixels of a line three wide, from the middle of one pixel to that of another.
+    fn wide([from, to]: [[i32; 2]; 2]) -> Vec<[i32; 2]> {
+        let middle = |[x, y]: [i32; 2]| Point {
+            x: x * SUBPIXELS + SUBPIXELS / 2,
+            y: y * SUBPIXELS + SUBPIXELS / 2,
+        };
+        let line = Bresenham::new(middle(from), middle(to), LineWidth::new(3.0));
+        let line = line.expect("it has a length");
+        let pixels = (0..16).flat_map(|x| (0..16).map(move |y| [x, y]));
+        pixels.filter(|[x, y]| line.produces(*x, *y)).collect()
+    }
+
+    #[test]
+    fn the_width_lies_around_the_line_along_the_minor_axis() {
+        // The pixel in whose diamond a line ends is not produced.
+        let three = |middle: i32| middle - 1..=middle + 1;
+        let columns = |row: fn(i32) -> i32| -> Vec<[i32; 2]> {
+            let pixels = (2..=6).flat_map(|x| three(row(x)).map(move |y| [x, y]));
+            pixels.collect()
+        };
+        assert_eq!(wide([[2, 8], [7, 8]]), columns(|_| 8));
+        // As far along one axis as along the other: x is the major one.
+        assert_eq!(wide([[2, 2], [7, 7]]), columns(|x| x));
+        let rows: Vec<[i32; 2]> = three(8)
+            .flat_map(|x| (2..=6).map(move |y| [x, y]))
+            .collect();
+        assert_eq!(wide([[8, 2], [8, 7]]), rows);
+    }
+}

@@ -212,6 +212,11 @@ fn values_are_evaluated_where_the_program_asks() {
         (32, 160),
         "the first covered sample"
     );
+    assert_eq!(
+        at(Evaluation::Centroid, 8, 0b0001),
+        (96, 32),
+        "the only covered sample"
+    );
     assert_eq!(at(Evaluation::Centroid, 8, 0), (128, 128), "a helper");
     assert_eq!(
         at(Evaluation::Centroid, 4, 0b1000),

@@ -53,7 +53,7 @@ const FLAT: Shape = Shape {
     limit: 0x400,
 };
 
-const SHAPES: [Shape; 18] = [
+const SHAPES: [Shape; 19] = [
     FLAT,
     // Levels, and each order.
     Shape {
@@ -150,6 +150,11 @@ const SHAPES: [Shape; 18] = [
         clump: ClumpFormat::RAW8,
         bytes: 1,
         layers: 2,
+        ..FLAT
+    },
+    // Rows in both pages, at multiples of a texel's size: the texels of a filter may lie in two.
+    Shape {
+        at: Trial::DATA + 0xf00,
         ..FLAT
     },
 ];
