@@ -218,6 +218,19 @@ mod tests {
     }
 
     #[test]
+    fn a_pointer_without_a_size_names_a_chunk_of_the_descriptors() {
+        let mut memory = Array::new(1 << 20);
+        let mut heap = heap(&mut memory, 1);
+        memory.put64(0x10000, &[0x20000]);
+        memory.put64(0x20000, &[0]);
+        let mut writes = Writes::default();
+        for first in [0x10040, 0x20040] {
+            let allocated = heap.allocate(&mut memory, &mut writes, 0xfc0);
+            assert_eq!(allocated, Ok(first));
+        }
+    }
+
+    #[test]
     fn chunks_that_were_given_back_are_used_again() {
         let mut memory = Array::new(1 << 20);
         let mut heap = heap(&mut memory, 1);

@@ -160,3 +160,30 @@ impl TilePrimitives {
         Ok(None)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::memory::array::Array;
+    use super::*;
+
+    #[test]
+    fn each_side_of_a_list_has_pixels_and_at_most_65536() {
+        const LIST: u64 = 0x1000;
+        let opens = |width: u64, height: u64| {
+            let mut memory = Array::new(1 << 16);
+            memory.put64(LIST, &[0b1000 | width << 32, height | 1 << 32]);
+            let opened = ListReader::open(&mut memory, LIST);
+            opened.map(|reader| reader.is_some()) == Ok(true)
+        };
+        for (width, height, good) in [
+            (16, 16, true),
+            (1 << 16, 1 << 16, true),
+            (0, 16, false),
+            (16, 0, false),
+            ((1 << 16) + 1, 16, false),
+            (16, (1 << 16) + 1, false),
+        ] {
+            assert_eq!(opens(width, height), good, "{width} by {height}");
+        }
+    }
+}
