@@ -327,7 +327,8 @@ impl Tree {
         let mut command = workspace.cargo(arguments);
         command.current_dir(&self.root);
         command.env("CARGO_TARGET_DIR", &self.target);
-        // What always overflows or panics is an error of its own by default, told only when machine code is made.
+        // By default rustc refuses arithmetic that always overflows. It finds that only when it makes machine code: too late to leave
+        // such a mutant out, so it is built, and tests catch it.
         let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         let allowed = "-A arithmetic_overflow -A unconditional_panic";
         command.env("RUSTFLAGS", format!("{flags} {allowed}"));

@@ -4,7 +4,7 @@ use crate::generator::Generator;
 use crate::types::{Kind, Type};
 use crate::variables::Variable;
 
-/// What the operands of an expression may read, and how deep they may go.
+/// Limits of an expression: the sources its operands may be taken from, and how deeply it may nest.
 #[derive(Clone, Copy)]
 pub(crate) struct Operands<'s> {
     pub(crate) scope: &'s [Variable],

@@ -12,9 +12,9 @@ pub(crate) struct Generator {
     names: u32,
     /// Kinds of integers that the shader has; some several times, since they are to be frequent.
     pub(crate) integers: Vec<Kind>,
-    /// Whether the shader uses fractions of 16 bits.
+    /// Whether the shader uses 16-bit floats.
     pub(crate) halves: bool,
-    /// Whether `?:` may choose arrays and structures. For SPIR-V below 1.4, glslang 12 makes invalid modules of that.
+    /// Whether both sides of a `?:` may be arrays or structures. For SPIR-V before 1.4 glslang 12 makes invalid modules of such a `?:`.
     pub(crate) chooses_wholes: bool,
     /// Structures, in the order in which they are declared.
     pub(crate) structs: Vec<Type>,
@@ -35,7 +35,7 @@ pub(crate) struct Generator {
 pub(crate) struct Place {
     /// Loops around.
     pub(crate) loops: u32,
-    /// Whether the innermost loop may be left by `break` and `continue`: not from within a switch.
+    /// Whether `break` and `continue` of the innermost loop may stand here. Not within a switch, where `break` ends the switch.
     pub(crate) jumps: bool,
     /// How many calls there may still be.
     pub(crate) calls: u32,
@@ -47,7 +47,7 @@ pub(crate) struct Place {
 const LOOPS: u32 = 1;
 
 impl Place {
-    /// Whether no further loop and no call may stand here.
+    /// Whether loops and calls are forbidden here.
     pub(crate) fn is_deep(&self) -> bool {
         self.loops > LOOPS
     }

@@ -180,7 +180,7 @@ impl Primitive {
 pub(super) struct DepthsAround<'p> {
     primitive: &'p Primitive,
     offsets: &'p [Point],
-    /// What each offset adds to the edge functions of a triangle.
+    /// By offset: how much each of the three edge functions changes from the point to there.
     steps: [[i64; 3]; MOST_SAMPLES],
 }
 

@@ -1,4 +1,4 @@
-//! Footprints: the texels that a filter takes of a slice of a level, and the part of the whole that each has.
+//! Footprints: up to four neighbouring texels of a level that a filter reads, each with its weight.
 //!
 //! Never: reads memory, or says which texels a sample takes; `sampling` does.
 
@@ -16,12 +16,12 @@ pub(crate) struct Footprint {
     pub(crate) slice: Option<u32>,
     pub(crate) layer: u32,
     pub(crate) level: u32,
-    /// Of all corners of all footprints of a sample together 1. A corner whose part is 0 is no texel of the footprint.
+    /// By corner. The weights of all footprints of one sample add up to 1. A corner of weight 0 is not read.
     pub(crate) weights: [f64; CORNERS],
 }
 
 impl Footprint {
-    /// One texel, with its part of the whole.
+    /// One texel, with its weight.
     pub(crate) fn of_texel(
         at: [Option<u32>; 3],
         (layer, level): (u32, u32),
@@ -38,13 +38,13 @@ impl Footprint {
         }
     }
 
-    /// Whether a corner is a texel of the footprint.
+    /// Whether a corner has a weight.
     #[inline(always)]
     pub(crate) fn has(&self, corner: usize) -> bool {
         self.weights[corner] > 0.0
     }
 
-    /// Corners that are texels of the footprint, in their order.
+    /// The corners that have a weight, in their order.
     #[inline]
     pub(crate) fn corners(&self) -> impl Iterator<Item = usize> {
         (0..CORNERS).filter(|corner| self.has(*corner))

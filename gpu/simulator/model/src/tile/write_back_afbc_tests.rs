@@ -124,21 +124,33 @@ fn compressed_depth_and_stencil_read_back() {
     }
 }
 
-#[test]
-fn compressed_bits_of_three_components_have_three_in_the_body() {
-    // R8G8B8_SNORM: raw bits of 32 in the tile and in the code of the write-back, 24 in the image.
+/// A target of raw bits that is one superblock of 16 by 16 pixels, and the plane through which a texture reads it.
+fn one_superblock(mode: AfbcCompressionMode) -> (AfbcRgbRenderTarget, AfbcPlane) {
     let target = AfbcRgbRenderTarget {
         internal_format: Internal::RAW32,
         write_enable: true,
         writeback_format: ColorFormat::RAW32,
         writeback_block_format: BlockFormat::Afbc,
         swizzle: Swizzle::IDENTITY,
-        compression_mode: AfbcCompressionMode::R8G8B8,
+        compression_mode: mode,
         header: Address(BASE),
         row_stride: 16,
         body_offset: 0x80,
         ..AfbcRgbRenderTarget::default()
     };
+    let plane = AfbcPlane {
+        compression_mode: mode,
+        pointer: Address(BASE),
+        header_row_stride: 16,
+        ..AfbcPlane::default()
+    };
+    (target, plane)
+}
+
+#[test]
+fn compressed_bits_of_three_components_have_three_in_the_body() {
+    // R8G8B8_SNORM: raw bits of 32 in the tile and in the code of the write-back, 24 in the image.
+    let (target, plane) = one_superblock(AfbcCompressionMode::R8G8B8);
     let target = packed(Arch::V10, target);
     let framebuffer = framebuffer(Arch::V10, parameters([16, 16], 1, 256), None, &[target]);
     // A header and a body of 3 bytes a pixel: a byte more is refused.
@@ -160,12 +172,6 @@ fn compressed_bits_of_three_components_have_three_in_the_body() {
         .expect("a write");
     }
     write_back(&tile, &framebuffer, [0, 0], clip, &mut memory).expect("memory is there");
-    let plane = AfbcPlane {
-        compression_mode: AfbcCompressionMode::R8G8B8,
-        pointer: Address(BASE),
-        header_row_stride: 16,
-        ..AfbcPlane::default()
-    };
     let format = PixelFormat::of(0x07_3010).expect("R8G8B8_SNORM");
     let surface = AfbcSurface::of_plane(&plane, &format);
     for index in 0..256 {
@@ -181,18 +187,7 @@ fn compressed_bits_of_three_components_have_three_in_the_body() {
 #[test]
 fn an_area_that_begins_inside_of_a_superblock_has_its_header_written() {
     // Raw bits, 16 by 16 pixels: one superblock, of which the area has a corner.
-    let target = AfbcRgbRenderTarget {
-        internal_format: Internal::RAW32,
-        write_enable: true,
-        writeback_format: ColorFormat::RAW32,
-        writeback_block_format: BlockFormat::Afbc,
-        swizzle: Swizzle::IDENTITY,
-        compression_mode: AfbcCompressionMode::R8G8B8A8,
-        header: Address(BASE),
-        row_stride: 16,
-        body_offset: 0x80,
-        ..AfbcRgbRenderTarget::default()
-    };
+    let (target, plane) = one_superblock(AfbcCompressionMode::R8G8B8A8);
     let parameters = FramebufferParameters {
         bound_min_x: 10,
         bound_min_y: 9,
@@ -204,12 +199,6 @@ fn an_area_that_begins_inside_of_a_superblock_has_its_header_written() {
     let clip = PixelBox::of(&framebuffer).expect("a box");
     let tile = TileBuffer::new(&framebuffer);
     write_back(&tile, &framebuffer, [0, 0], clip, &mut memory).expect("memory is there");
-    let plane = AfbcPlane {
-        compression_mode: AfbcCompressionMode::R8G8B8A8,
-        pointer: Address(BASE),
-        header_row_stride: 16,
-        ..AfbcPlane::default()
-    };
     let format = PixelFormat::of(0x0b_b000).expect("RGBA8 UNORM");
     let surface = AfbcSurface::of_plane(&plane, &format);
     // What was cleared is 0; memory began as other bytes.

@@ -112,6 +112,26 @@ const TWO_WORDS: &str = "
     STORE.i64.estream.slot2 @r12:r13, r6, offset:0
     NOP.end";
 
+/// Corners of a triangle that covers the target.
+const COVERING: [[f32; 4]; 3] = [
+    [0.0, 0.0, 0.5, 1.0],
+    [64.0, 0.0, 0.5, 1.0],
+    [0.0, 64.0, 0.5, 1.0],
+];
+
+/// A pass that draws a triangle whose vertices have two words as varyings.
+fn of_two_words(program: &'static str) -> Pass {
+    let mut pass = pass("G720");
+    let draw = &mut pass.draws[0];
+    draw.program = program;
+    draw.vertices = draw.vertices.take().map(|vertices| Vertices {
+        program: TWO_WORDS,
+        varying_bytes: 8,
+        ..vertices
+    });
+    pass
+}
+
 /// Stores the second word in odd columns and the first in the others: u3 is 4.
 const WORD_OF_COLUMN: &str = "
     LSHIFT_AND.i32 r4, r59, 0x3020100.b22, u3
@@ -120,18 +140,9 @@ const WORD_OF_COLUMN: &str = "
 
 #[test]
 fn lanes_may_read_varyings_at_places_of_their_own() {
-    let mut pass = pass("G720");
+    let mut pass = of_two_words(WORD_OF_COLUMN);
     pass.uniforms[3] = 4;
-    let draw = &mut pass.draws[0];
-    draw.program = WORD_OF_COLUMN;
-    draw.vertices = draw.vertices.take().map(|vertices| Vertices {
-        program: TWO_WORDS,
-        varying_bytes: 8,
-        ..vertices
-    });
-    let at = |x: f32, y: f32| [x, y, 0.5, 1.0];
-    let corners = [at(0.0, 0.0), at(64.0, 0.0), at(0.0, 64.0)];
-    let mut drawn = drawn(&pass, corners, [3.0; 3], |bench| {
+    let mut drawn = drawn(&pass, COVERING, [3.0; 3], |bench| {
         for vertex in 0..3 {
             bench.put(1, BUFFER + 260 + 16 * vertex, &7.0_f32.to_le_bytes());
         }
@@ -147,18 +158,9 @@ fn lanes_may_read_varyings_at_places_of_their_own() {
 #[track_caller]
 fn described(load: &str, (format, offset): (u32, i32), words: [u32; 2]) -> u32 {
     let program = format!("{load}\nOUTPUT");
-    let mut pass = pass("G720");
+    let mut pass = of_two_words(Box::leak(program.into_boxed_str()));
     pass.attribute = Some([[0.0; 4]; 4]);
-    let draw = &mut pass.draws[0];
-    draw.program = Box::leak(program.into_boxed_str());
-    draw.vertices = draw.vertices.take().map(|vertices| Vertices {
-        program: TWO_WORDS,
-        varying_bytes: 8,
-        ..vertices
-    });
-    let at = |x: f32, y: f32| [x, y, 0.5, 1.0];
-    let corners = [at(0.0, 0.0), at(64.0, 0.0), at(0.0, 64.0)];
-    let mut drawn = drawn(&pass, corners, [0.0; 3], |bench| {
+    let mut drawn = drawn(&pass, COVERING, [0.0; 3], |bench| {
         for vertex in 0..3_u64 {
             for (number, word) in (0..).zip(words) {
                 let bytes = (word ^ vertex as u32).to_le_bytes();

@@ -177,7 +177,7 @@ impl Unit {
         Ok(self.compared(colour, payload))
     }
 
-    /// What a texel counts as: itself, or how it compares with the reference.
+    /// The colour of a texel, or for a shadow sampler the result of its comparison with the reference.
     #[inline]
     fn compared(&self, colour: Colour, payload: &Payload) -> Colour {
         if !self.shadow {

@@ -1,8 +1,8 @@
 //! Accesses of a direct message of textures: noted while texels are read, counted when all are.
 //!
-//! What is noted are lines, in the order in which texels come to them, with the beats that texels touch and how often pages are
-//! translated for them. As [`super::touched`] does, a message forgets its lines when it comes to one more than [`KEPT`]: those of the
-//! next part are asked of the L2 again. A line that a part has is found by the last bits of its number.
+//! A list of cache lines is kept, in the order in which texels first touch them. Each line has the beats that texels touch and how many
+//! translations its page needs. A message remembers [`KEPT`] lines, as [`super::touched`] does: at the next one a new part of the list
+//! begins, and a line of an earlier part is requested from the L2 again. Lines of a part are found by the last bits of their number.
 //!
 //! Guarantees: counters are those of accesses that are counted one by one, in the order in which they were noted.
 
@@ -39,7 +39,7 @@ struct Line {
     number: u64,
     /// Number of the line in the addresses of the program.
     address: u64,
-    /// How often its page is translated.
+    /// How many translations of its page are counted.
     translations: u32,
     /// The beats that texels touch, a bit each.
     beats: u8,
@@ -198,7 +198,7 @@ impl Noted {
         self.places[touched.number as usize % PLACES] = index as u32 + 1;
     }
 
-    /// What is noted from here on are lines of another part.
+    /// Begins a part of the list: lines from here on are requested from the L2, whether or not an earlier part has them.
     fn begin_part(&mut self) {
         self.part = self.lines.len();
         self.places = [0; PLACES];
