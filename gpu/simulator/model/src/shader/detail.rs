@@ -3,8 +3,9 @@
 //! Never: reads memory, or limits a level; the sampler does.
 //! Facts: hardware/graphics-model.md 5.1 (2 and 3), 5.2 (free choice), 5.3.
 
+use super::cube::FACES;
 use super::float::{Format as Float, Round, narrow, wide16};
-use super::sampling::{Coordinates, FACES, Footing};
+use super::sampling::{Coordinates, Footing};
 
 /// A level of one, in 8.8 fixed point.
 const ONE: f64 = 256.0;

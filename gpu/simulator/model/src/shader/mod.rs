@@ -18,6 +18,7 @@ mod message;
 mod program;
 
 // Threads and what they execute.
+mod cube;
 mod detail;
 pub(crate) mod engine;
 mod environment;

@@ -2,16 +2,16 @@
 //!
 //! Coordinates have 8 bits below a texel, levels 8 bits below a level, so weights are 256ths.
 //! Never: reads memory; who asks for a footprint does.
-//! Facts: hardware/graphics-texture.md 7.5 and 7.6; hardware/descriptors.md 7; hardware/valhall-isa.md 11.10, 9.8 (cubes).
+//! Facts: hardware/graphics-texture.md 7.5 and 7.6; hardware/descriptors.md 7; hardware/valhall-isa.md 11.10.
 // FACT: where the probes of an anisotropic sample lie is not published (hardware/graphics-texture.md 7.6). `detail` spreads N probes
 // by the formula of graphics-model.md 5.2 (free choice): the middles of N equal parts of the step. That section calls its formula
 // the form of Vulkan's text, but lavapipe 26.2 has probe i of N, from 1 on, at i / (N + 1) - 1/2 (measured, docs/linux.md). Settled by
 // sampling a single bright column of texels at a grazing angle on any board.
 
+use super::cube::texels_across_edges;
 use super::float::nearest;
 use super::footprint::{CORNERS, Footprint};
 use super::format::Colour;
-use super::texture::Texel;
 use eitri_descriptors::texture::{
     Func, LodAlgorithm, MipmapMode, ReductionMode, Sampler as SamplerDescriptor, WrapMode,
 };
@@ -355,7 +355,7 @@ impl Sampler {
     ) -> Result<(), E> {
         if self.crosses_edges(footing) {
             let size = size_along(footing, level, 0).into();
-            let (count, texels) = on_cube(place, layer, level, size);
+            let (count, texels) = texels_across_edges(place, layer, level, size);
             for (texel, part) in texels.into_iter().take(count) {
                 let at = texel.at.map(|at| Some(at as u32));
                 let found = (texel.layer, texel.level);
@@ -477,75 +477,6 @@ fn wrapped(mode: WrapMode, at: i64, size: i64) -> Option<i64> {
         WrapMode::MirroredClampToEdge => Some(once.min(last)),
         WrapMode::MirroredClampToBorder => (once < size).then_some(once),
     }
-}
-
-/// The texels that a place on a face means: beyond an edge one of the next face, as far from the edge. Filters go one texel beyond;
-/// probes of an anisotropic sample, which lie on the plane of the face, half of a step, and at most the whole next face. Of three
-/// texels as many count as is said.
-// FACT: what a tap beyond a corner of a cube gives, where no texel is, is not published (hardware/graphics-texture.md 7.6);
-// the mean of the three texels that meet there is taken, as APIs allow. Settled by sampling a cube of six colours towards
-// a corner on any board.
-fn on_cube(place: [i64; 3], layer: u32, level: u32, size: i64) -> (usize, [(Texel, f64); 3]) {
-    let (cube, face) = (layer / 6, layer % 6);
-    let outside = |at: i64| !(0..size).contains(&at);
-    let [x, y, _] = place.map(|at| at.clamp(-size, 2 * size - 1));
-    let texel = |face: u32, x: i64, y: i64| Texel {
-        at: [x, y, 0],
-        layer: 6 * cube + face,
-        level,
-        sample: 0,
-    };
-    let across = |x: i64, y: i64| {
-        let (face, x, y) = over_the_edge(face, x, y, size);
-        texel(face, x, y)
-    };
-    let one = |texel: Texel| (1, [(texel, 1.0); 3]);
-    match (outside(x), outside(y)) {
-        (false, false) => one(texel(face, x, y)),
-        (true, true) => {
-            let (inner_x, inner_y) = (x.clamp(0, size - 1), y.clamp(0, size - 1));
-            let third = 1.0 / 3.0;
-            let texels = [
-                texel(face, inner_x, inner_y),
-                across(x, inner_y),
-                across(inner_x, y),
-            ];
-            (3, texels.map(|texel| (texel, third)))
-        }
-        _ => one(across(x, y)),
-    }
-}
-
-/// The axis that a face lies on with its sign, then where its columns and rows go: axis and sign each (valhall-isa.md 9.8).
-pub(crate) const FACES: [[(usize, i64); 3]; 6] = [
-    [(0, 1), (2, -1), (1, -1)],
-    [(0, -1), (2, 1), (1, -1)],
-    [(1, 1), (0, 1), (2, 1)],
-    [(1, -1), (0, 1), (2, -1)],
-    [(2, 1), (0, 1), (1, -1)],
-    [(2, -1), (0, -1), (1, -1)],
-];
-
-/// A texel beyond an edge, folded onto the face that begins there. Lengths are halves of texels from the middle.
-fn over_the_edge(face: u32, x: i64, y: i64, size: i64) -> (u32, i64, i64) {
-    let [(major, sign), column, row] = FACES[face as usize % 6];
-    let (s, t) = (2 * x + 1 - size, 2 * y + 1 - size);
-    let mut at = [0; 3];
-    at[major] = sign * size;
-    at[column.0] = column.1 * s;
-    at[row.0] = row.1 * t;
-    // The axis along which it has left becomes the one that it lies on, and its way beyond goes along the old one.
-    let left = if s.abs() > size { column.0 } else { row.0 };
-    let beyond = at[left].abs() - size;
-    at[left] = at[left].signum() * size;
-    at[major] = sign * (size - beyond);
-    let found = FACES
-        .iter()
-        .position(|[(axis, sign), ..]| *axis == left && at[left].signum() == *sign)
-        .unwrap_or(0);
-    let [_, column, row] = FACES[found];
-    let texel = |(axis, sign): (usize, i64)| (sign * at[axis] + size - 1) / 2;
-    (found as u32, texel(column), texel(row))
 }
 
 #[cfg(test)]

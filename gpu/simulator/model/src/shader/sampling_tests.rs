@@ -1,6 +1,7 @@
 //! Footprints by hand: weights, wrap modes, levels, layers, faces.
 
 use super::*;
+use crate::shader::texture::Texel;
 use alloc::vec::Vec;
 use eitri_descriptors::{RawOrFloat, Slod, Ulod};
 
@@ -191,45 +192,6 @@ fn layers_are_rounded_and_clamped() {
         layer(&footing, &at)
     };
     assert_eq!([-2.0, 0.5, 1.5, 2.4, 9.0].map(layer_at), [0, 0, 2, 2, 3]);
-}
-
-#[test]
-fn beyond_the_edge_of_a_face_the_next_one_begins() {
-    // Right of +X lies -Z, left of it +Z; above it +Y, whose last column it is, from the bottom up.
-    assert_eq!(over_the_edge(0, 4, 1, 4), (5, 0, 1));
-    assert_eq!(over_the_edge(0, -1, 1, 4), (4, 3, 1));
-    assert_eq!(over_the_edge(0, 1, -1, 4), (2, 3, 2));
-    // And back again: every texel beyond an edge has the one that it left beyond its own.
-    for face in 0..6 {
-        for (x, y) in (0..4).flat_map(|i| [(-1, i), (4, i), (i, -1), (i, 4)]) {
-            let (next, nx, ny) = over_the_edge(face, x, y, 4);
-            assert_ne!(next, face);
-            let inner = (x.clamp(0, 3), y.clamp(0, 3));
-            let around = [(-1, ny), (4, ny), (nx, -1), (nx, 4)];
-            let back = around
-                .into_iter()
-                .any(|(x, y)| over_the_edge(next, x, y, 4) == (face, inner.0, inner.1));
-            assert!(
-                back,
-                "face {face}, ({x}, {y}) leads to {next}, ({nx}, {ny})"
-            );
-        }
-    }
-}
-
-#[test]
-fn a_probe_far_beyond_the_edge_of_a_face_lies_as_far_on_the_next_one() {
-    // Anisotropic samples go up to half of a face beyond: from +X to the right onto -Z, to the left onto +Z.
-    let texel = |x: i64| {
-        let (count, found) = on_cube([x, 1, 0], 0, 0, 4);
-        let only = found[0].0;
-        (count, only.layer, only.at)
-    };
-    assert_eq!([4, 5, 6].map(texel), [0, 1, 2].map(|x| (1, 5, [x, 1, 0])));
-    assert_eq!(
-        [-1, -2, -3].map(texel),
-        [3, 2, 1].map(|x| (1, 4, [x, 1, 0]))
-    );
 }
 
 #[test]

@@ -3,8 +3,9 @@
 //! Never: reads memory or computes a colour.  Facts: hardware/valhall-isa.md 4 (counts), 9.8 and 11.10;
 //! directions hardware/graphics-model.md 5.3, hardware/graphics-compiler.md 6.
 
+use super::cube::face_and_place;
 use super::detail::Probes;
-use super::sampling::{Coordinates, FACES};
+use super::sampling::Coordinates;
 use eitri_isa::Arch;
 use eitri_isa::values::LodMode;
 
@@ -135,7 +136,7 @@ impl TextureRequest {
                 *at = f32::from_bits(next());
             }
             if self.projected {
-                (coordinates.face, coordinates.at) = on_cube(coordinates.at);
+                (coordinates.face, coordinates.at) = face_and_place(coordinates.at);
             } else if self.cube {
                 let word = coordinates.at[0].to_bits();
                 coordinates.face = word >> 29;
@@ -199,45 +200,9 @@ impl TextureRequest {
     }
 }
 
-/// The face that a direction meets, and where on it: both coordinates from 0 to 1.
-fn on_cube(direction: [f32; 3]) -> (u32, [f32; 3]) {
-    let size = direction.map(|along| libm::fabs(along.into()));
-    let [x, y, z] = size;
-    // The last of equal axes wins; what is no number lies on the last.
-    let axis = if size.iter().any(|size| size.is_nan()) || z >= x.max(y) {
-        2
-    } else if y >= x {
-        1
-    } else {
-        0
-    };
-    let is_negative = direction[axis] < 0.0;
-    let face = 2 * axis + usize::from(is_negative);
-    let [_, column, row] = FACES[face];
-    let along = |(axis, sign): (usize, i64)| {
-        let place = sign as f64 * f64::from(direction[axis]) / size[face / 2];
-        ((place + 1.0) / 2.0) as f32
-    };
-    (face as u32, [along(column), along(row), 0.0])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_direction_of_nothing_lies_on_the_last_axis_and_not_behind_it() {
-        for zero in [0.0, -0.0] {
-            assert_eq!(on_cube([zero; 3]).0, 4);
-        }
-        let faces = [
-            [1.0, 0.5, 0.0],
-            [-1.0, 0.5, 0.0],
-            [0.5, 1.0, 0.0],
-            [0.5, -1.0, 0.0],
-        ];
-        assert_eq!(faces.map(|direction| on_cube(direction).0), [0, 1, 2, 3]);
-    }
 
     const SAMPLE: TextureRequest = TextureRequest {
         wanted: Wanted::Sample(LodMode::Explicit),

@@ -1,7 +1,8 @@
 //! Observed accesses: what who checks memory is told, and which values of memory that nobody wrote decide something.
 
 use super::bench::Bench;
-use super::{CODE, DONE, Dispatch};
+use super::typed::{R32_UINT, uniforms};
+use super::{BUFFER, CODE, DONE, Dispatch};
 use eitri_model::{
     Config, Decides, Engine, Event, MemoryAct, MemorySort, Nanoseconds, Sink, UndefinedUse,
     WarpAccess, WorkgroupPlace, WorkgroupStep,
@@ -14,6 +15,8 @@ use std::rc::Rc;
 struct Told {
     /// Of each message the act, the sort of memory, and the lanes that accessed something.
     messages: Vec<(MemoryAct, MemorySort, usize)>,
+    /// Lanes and addresses of all messages.
+    accesses: Vec<(u8, u64)>,
     steps: Vec<WorkgroupStep>,
     undefined: Vec<UndefinedUse>,
 }
@@ -37,8 +40,11 @@ impl Sink for Listener {
 
     fn accesses(&mut self, access: &WarpAccess<'_>) {
         let sort = access.own.sort(access.accesses[0].address);
-        let told = (access.act, sort, access.accesses.len());
-        self.0.borrow_mut().messages.push(told);
+        let message = (access.act, sort, access.accesses.len());
+        let mut told = self.0.borrow_mut();
+        told.messages.push(message);
+        let lanes = access.accesses.iter();
+        told.accesses.extend(lanes.map(|it| (it.lane, it.address)));
     }
 
     fn undefined(&mut self, used: &UndefinedUse) {
@@ -58,6 +64,7 @@ fn told_by(engine: Engine, text: &str) -> Told {
     let dispatch = Dispatch {
         workgroup_bytes: 256,
         thread_bytes: 16,
+        uniforms: uniforms(&[R32_UINT as u32, 0]),
         ..Dispatch::default()
     };
     let config = Config {
@@ -114,6 +121,22 @@ fn messages_and_barriers_are_told_with_their_memory() {
         WorkgroupStep::Ended,
     ];
     assert_eq!(told.steps, steps);
+}
+
+#[test]
+fn each_access_is_told_with_its_lane() {
+    // Words by plain messages; the same words by messages that convert them.
+    for text in [
+        "LOAD.i32.unsigned.slot0 @r4, r0, offset:0",
+        "LD_CVT.u32.slot0 @r4, r0, u2, offset:0x0",
+        "ST_CVT.u32.slot0 @r60, r0, u2, offset:0x0",
+    ] {
+        let told = told_by(Engine::default(), text);
+        let wanted: Vec<(u8, u64)> = (0..16)
+            .map(|lane| (lane, BUFFER + 4 * u64::from(lane)))
+            .collect();
+        assert_eq!(told.accesses, wanted, "{text}");
+    }
 }
 
 #[test]

@@ -479,3 +479,64 @@ fn random_gathers_agree_with_the_rules() {
     check(0x5eed_0021, 2, [false, true]);
     check(0x5eed_0022, 2, [true, true]);
 }
+
+/// hardware/descriptors.md 7: the sampler says whether texels on the curve of sRGB are taken as they are stored.
+#[test]
+fn a_sampler_may_leave_srgb_texels_as_they_are_stored() {
+    // R8G8B8A8_SRGB.
+    let format = PixelFormat(0x1b_b000);
+    let texel = [0x80_u8, 0x40, 0xff, 0x80];
+    for srgb_override in [false, true] {
+        let text = "
+            MOV.i32 r4, 0x0
+            MOV.i32 r5, 0x0
+            TEX_SINGLE.slot0.reserved.32.2d.zero.wait0 @r8:r9:r10:r11, @r4:r5, u2
+            SHADDX.u64 r0, u0, r60.w0, shift:0x4
+            STORE.i128.slot0.wait0 @r8:r9:r10:r11, r0, offset:0
+            NOP.end";
+        let dispatch = Dispatch {
+            uniforms: uniforms(&[HANDLE, 0]),
+            ..Dispatch::default()
+        };
+        let mut bench = run(&dispatch, text, |bench| {
+            let texture = Texture {
+                dimension: TextureDimension::TwoD,
+                format,
+                width: 1,
+                height: 1,
+                swizzle: Swizzle::IDENTITY,
+                surfaces: Aligned::new(PLANES).expect("aligned"),
+                ..Texture::default()
+            };
+            put(bench, FREE.0, &texture);
+            let sampler = Sampler {
+                srgb_override,
+                ..Sampler::default()
+            };
+            put(bench, FREE.0 + 32, &sampler);
+            let plane = GenericPlane {
+                clump_ordering: ClumpOrdering::Linear,
+                clump_format: ClumpFormat::RAW32,
+                size: PLANE as u32,
+                pointer: Address(LINEAR),
+                row_stride: 64,
+                ..GenericPlane::default()
+            };
+            put(bench, PLANES, &plane);
+            bench.put(1, LINEAR, &texel);
+        });
+        for (at, stored) in (0..).zip(texel) {
+            let code = f32::from(stored) / 255.0;
+            // Alpha is never on the curve.
+            let wanted = match srgb_override || at == 3 {
+                true => code,
+                false => ((code + 0.055) / 1.055).powf(2.4),
+            };
+            let found = f32::from_bits(bench.get32(1, BUFFER + 4 * at));
+            assert!(
+                (found - wanted).abs() < 1e-3,
+                "component {at} is {found}, not {wanted}; override {srgb_override}"
+            );
+        }
+    }
+}

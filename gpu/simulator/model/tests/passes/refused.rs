@@ -107,6 +107,32 @@ fn fullscreen_draws_whose_descriptor_is_not_aligned_are_named() {
     ));
 }
 
+#[test]
+fn fullscreen_draws_have_as_many_uniforms_as_they_say() {
+    for gpu in ["G610", "G720", "G925"] {
+        for (uniform, there) in [(3, true), (4, false)] {
+            let program: &'static str = match there {
+                true => "MOV.i32 r0, u3\nOUTPUT",
+                false => "MOV.i32 r0, u4\nOUTPUT",
+            };
+            let pass = Pass {
+                gpu,
+                uniforms: [&STORE[..], &[0, 0]].concat(),
+                draws: vec![Rectangle {
+                    program,
+                    ..Rectangle::default()
+                }],
+                ..Pass::default()
+            };
+            let mut bench = pass.submitted(|_| {});
+            bench.drain(0);
+            let told = bench.report();
+            let refused = told.contains("uniform word 4 lies beyond the uniforms of the job");
+            assert_eq!(refused, !there, "{gpu}, u{uniform}: {told}");
+        }
+    }
+}
+
 #[track_caller]
 fn check_refused(mut bench: Bench, told: &str) {
     bench.poll_shared(stream_output(0) + 0x84, 0xff, CS_INSTR_INVALID);
