@@ -100,6 +100,7 @@ const MODEL_DRAWS: &[&str] = &[
     "blocks/",
     "fragment/",
     "raster/",
+    "shader/cube.rs",
     "shader/footprint.rs",
     "shader/history.rs",
     "shader/messages/atest.rs",

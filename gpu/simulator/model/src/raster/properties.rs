@@ -276,8 +276,15 @@ fn bresenham_lines_produce_the_pixels_whose_diamonds_they_exit() {
     let mut random = Random::new(5);
     for round in 0..rounds() / 10 {
         let mut end = || {
-            let step = [1, 32, 128][random.below(3) as usize];
-            let mut part = || random.below(16 * 256 / step) as i32 * step as i32;
+            let step = [1, 32, 128, 0][random.below(4) as usize];
+            let mut part = || match step {
+                // A corner of a diamond, or the subpixel before it or behind it.
+                0 => {
+                    let near = [0, 1, 127, 128, 129, 255][random.below(6) as usize];
+                    256 * random.below(16) as i32 + near
+                }
+                step => random.below(16 * 256 / step) as i32 * step as i32,
+            };
             (part(), part())
         };
         let (a, b) = (end(), end());

@@ -84,7 +84,6 @@ fn over_the_edge(face: u32, x: i64, y: i64, size: i64) -> (u32, i64, i64) {
     let [(major, sign), column, row] = FACES[face as usize % 6];
     let (s, t) = (2 * x + 1 - size, 2 * y + 1 - size);
     let mut at = [0; 3];
-    at[major] = sign * size;
     at[column.0] = column.1 * s;
     at[row.0] = row.1 * t;
     // The axis along which it has left becomes the one that it lies on, and its way beyond goes along the old one.

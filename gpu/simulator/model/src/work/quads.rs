@@ -126,7 +126,6 @@ impl Shader {
             }
         }
         self.remembered = None;
-        self.unit.forget_resources();
     }
 
     /// The core of the tile.

@@ -220,7 +220,6 @@ impl Tiling {
         for program in &mut self.programs {
             program.stage.environment.space = owner.space;
         }
-        self.unit.forget_resources();
     }
 
     /// Warps that were begun.

@@ -33,16 +33,16 @@ struct Read {
 }
 
 impl Read {
-    /// Adds the bytes behind it. Whether it is one of one line still; if not, it is of no use.
+    /// Adds the bytes behind it. Whether all lie in one line, where they are together in physical memory, too; if not, it is of no
+    /// use.
     fn extend(&mut self, next: Read) -> bool {
         if self.bytes == 0 {
             *self = next;
             return true;
         }
-        let is_next = self.physical + self.bytes == next.physical;
         self.bytes += next.bytes;
         let last = self.physical + self.bytes - 1;
-        is_next && self.physical / LINE == last / LINE
+        self.physical / LINE == last / LINE
     }
 }
 
