@@ -13,14 +13,19 @@ pub(crate) struct Args {
 
 pub(crate) fn run(Args { seeds: args }: &Args) -> Result<Status, Failure> {
     let left_out = random_kernels::write(&args.output, args.seeds())?;
-    let written = args.count - left_out.len() as u64;
+    let written = args.count - left_out.count() as u64;
     let folder = args.output.display();
     outln!("{written} kernels in {folder}, as lavapipe computes them")?;
-    if !left_out.is_empty() {
-        outln!(
-            "left out, since lavapipe can't run them: {}",
-            left_out.join(", ")
-        )?;
+    for (names, why) in [
+        (
+            left_out.invalid,
+            "spirv-opt refuses what glslang makes of them",
+        ),
+        (left_out.not_run, "lavapipe can't run them"),
+    ] {
+        if !names.is_empty() {
+            outln!("left out, since {why}: {}", names.join(", "))?;
+        }
     }
     Ok(Status::Good)
 }

@@ -4,7 +4,7 @@ use crate::outcome::{Failure, FileError};
 use miette::Diagnostic;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
-use std::process::Command;
+use std::process::{Command, Output};
 use thiserror::Error;
 
 /// A program, and the Debian package that has it.
@@ -46,19 +46,31 @@ pub(crate) fn is_there(tool: Tool) -> bool {
 /// # Errors
 /// If it is not installed, can't be started, or says that something is wrong.
 pub(crate) fn run(tool: Tool, arguments: &[&OsStr]) -> Result<(), Failure> {
-    let Tool { program, .. } = tool;
-    let ran = Command::new(program).args(arguments).output();
-    let ran = ran.map_err(|cause| match cause.kind() {
-        ErrorKind::NotFound => Failure::missing(ToolError::Lacking { tool }),
-        _ => Failure::missing(FileError::at("start", program, cause)),
-    })?;
+    let ran = ended(tool, arguments)?;
     if ran.status.success() {
         return Ok(());
     }
     let texts = [&ran.stdout, &ran.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     Err(Failure::check(ToolError::Failed {
-        program,
+        program: tool.program,
         status: ran.status,
         output: texts.concat(),
     }))
+}
+
+/// Runs a tool to its end, and tells whether it finds nothing wrong.
+///
+/// # Errors
+/// If it is not installed, or can't be started.
+pub(crate) fn accepts(tool: Tool, arguments: &[&OsStr]) -> Result<bool, Failure> {
+    Ok(ended(tool, arguments)?.status.success())
+}
+
+fn ended(tool: Tool, arguments: &[&OsStr]) -> Result<Output, Failure> {
+    let Tool { program, .. } = tool;
+    let ran = Command::new(program).args(arguments).output();
+    ran.map_err(|cause| match cause.kind() {
+        ErrorKind::NotFound => Failure::missing(ToolError::Lacking { tool }),
+        _ => Failure::missing(FileError::at("start", program, cause)),
+    })
 }
