@@ -26,6 +26,12 @@ impl Generator {
             scope,
             depth: depth - 1,
         };
+        if self.subgroups
+            && self.chance(8)
+            && let Some(text) = self.given_back(ty, operands)
+        {
+            return text;
+        }
         let whole = matches!(ty, Type::Array(..) | Type::Struct(..));
         if self.chance(10) && (self.chooses_wholes || !whole) {
             let condition = self.operand(&Kind::Bool.one(), operands);

@@ -16,6 +16,8 @@ pub(crate) struct Generator {
     pub(crate) halves: bool,
     /// Whether both sides of a `?:` may be arrays or structures. For SPIR-V before 1.4 glslang 12 makes invalid modules of such a `?:`.
     pub(crate) chooses_wholes: bool,
+    /// Whether the shader has subgroup operations.
+    pub(crate) subgroups: bool,
     /// Structures, in the order in which they are declared.
     pub(crate) structs: Vec<Type>,
     pub(crate) functions: Vec<Function>,
@@ -91,6 +93,7 @@ impl Generator {
             integers,
             halves,
             chooses_wholes: true,
+            subgroups: Rng::with_seed(!seed).u32(..4) == 0,
             structs: vec![],
             functions: vec![],
             rounded: vec![],

@@ -28,6 +28,7 @@ mod matrices;
 mod resources;
 mod source;
 mod statements;
+mod subgroups;
 mod texels;
 mod types;
 mod variables;

@@ -4,7 +4,7 @@ use crate::generator::{Generator, Place};
 use crate::resources::Resources;
 use crate::types::{Kind, Type};
 use crate::variables::Variable;
-use crate::{Kernel, types};
+use crate::{Kernel, subgroups, types};
 use serde_json::json;
 
 /// Sizes of workgroups, and their number.
@@ -55,6 +55,9 @@ impl Generator {
             let types = "#extension GL_EXT_shader_explicit_arithmetic_types : enable";
             lines.push(types.to_owned());
         }
+        if self.subgroups {
+            lines.extend(subgroups::EXTENSIONS.iter().map(|it| it.to_string()));
+        }
         let [x, y, z] = size;
         lines.push(format!(
             "layout(local_size_x = {x}, local_size_y = {y}, local_size_z = {z}) in;"
@@ -62,6 +65,9 @@ impl Generator {
         lines.extend(self.structs.iter().map(declared));
         lines.append(&mut resources.declarations);
         lines.push(FUNCTIONS.to_owned());
+        if self.subgroups {
+            lines.extend(subgroups::functions());
+        }
         lines.extend(self.rounding());
         lines.extend(global_lines);
         lines.extend(functions);

@@ -114,7 +114,17 @@ impl Generator {
             return self.assignment(scope);
         }
         let atomic = self.of(&atomics);
+        if self.subgroups
+            && (atomic.function, atomic.kind) == ("atomicAdd", Kind::Uint)
+            && self.chance(30)
+        {
+            let condition = self.condition(scope);
+            return self.count_of_subgroup(&atomic.place, &condition);
+        }
         let value = self.expression(&atomic.kind.one(), scope, 2);
+        if self.subgroups && self.chance(60) {
+            return self.atomic_of_subgroup(&atomic, &value);
+        }
         self.line(&format!("{}({}, {value});", atomic.function, atomic.place));
     }
 
