@@ -184,6 +184,7 @@ macro_rules! each_test {
                 a_pass_has_the_indices_that_it_binds;
                 a_pass_that_goes_on_draws_once;
                 draws_that_change_go_on_in_further_blocks;
+                draws_with_state_of_their_own_go_on_in_further_blocks: "its draws take minutes there, and others fill blocks";
                 sets_in_turn_name_what_was_bound_last;
                 a_set_is_refused_whose_image_was_destroyed;
                 draws_of_secondaries_take_their_place_in_a_pass;
@@ -361,6 +362,7 @@ macro_rules! each_test {
             }
             power {
                 a_gpu_with_nothing_to_do_is_off_until_there_is;
+                counters_wake_a_gpu_that_is_off;
                 a_gpu_is_off_and_on_without_coherency_too;
                 firmware_of_later_interfaces_is_halted_and_started_again;
                 jobs_outlive_a_suspended_device;
