@@ -257,4 +257,4 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

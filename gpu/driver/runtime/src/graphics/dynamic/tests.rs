@@ -87,7 +87,7 @@ impl Numbers {
 }
 
 /// What a pass knows of a pipeline, and the descriptor of its tests.
-fn made(
+pub(in crate::graphics) fn made(
     arch: Arch,
     info: &GraphicsPipelineInfo<'_>,
     fragment: Option<FragmentFacts>,
