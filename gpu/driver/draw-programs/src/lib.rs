@@ -46,8 +46,8 @@ pub enum Shader {
     TwoColors,
     /// Fragments: the texel of the image of set 0, binding 0, at the pixel, into target 0.
     Fetched,
-    /// Vertices as [`Shader::Vertices`], but the viewport's centre is the first two words of the buffer of set 0, binding 0; of
-    /// generations that shade positions apart.
+    /// Vertices as [`Shader::Vertices`], but the viewport's centre is the first and the third word of the buffer of set 0,
+    /// binding 0; of generations that shade positions apart.
     PlacedVertices,
     /// Fragments: words 4 to 7 of the buffer of set 0, binding 0, into target 0.
     TableColor,
@@ -352,7 +352,7 @@ const fn table_word(word: u32) -> FauWord {
 /// Vertices around a centre that a buffer has.
 fn placed_vertices(arch: Arch) -> Result<Vec<u8>, NoProgram> {
     let mut uniforms = viewport();
-    for (place, word) in uniforms.iter_mut().skip(3).zip([0, 1]) {
+    for (place, word) in uniforms.iter_mut().skip(3).zip([0, 2]) {
         *place = table_word(word);
     }
     let position = include_str!("../shaders/position.v10");

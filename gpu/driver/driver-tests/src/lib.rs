@@ -184,6 +184,7 @@ macro_rules! each_test {
                 a_pass_has_the_indices_that_it_binds;
                 a_pass_that_goes_on_draws_once;
                 draws_that_change_go_on_in_further_blocks;
+                draws_with_state_of_their_own_go_on_in_further_blocks: "its draws take minutes there, and others fill blocks";
                 sets_in_turn_name_what_was_bound_last;
                 a_set_is_refused_whose_image_was_destroyed;
                 draws_of_secondaries_take_their_place_in_a_pass;
@@ -255,6 +256,7 @@ macro_rules! each_test {
                 levels_are_generated_of_what_was_written_last;
                 samples_are_stored_beside_their_mean;
                 means_of_raw_formats_are_worked_out;
+                means_of_two_samples_are_worked_out: "the GPU is not the one that the monitor plays";
                 depth_is_resolved_in_every_mode;
                 images_are_resolved_outside_of_passes;
                 a_view_shows_a_level_of_some_layers;
@@ -361,6 +363,7 @@ macro_rules! each_test {
             }
             power {
                 a_gpu_with_nothing_to_do_is_off_until_there_is;
+                counters_wake_a_gpu_that_is_off;
                 a_gpu_is_off_and_on_without_coherency_too;
                 firmware_of_later_interfaces_is_halted_and_started_again;
                 jobs_outlive_a_suspended_device;

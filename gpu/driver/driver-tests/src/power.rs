@@ -11,8 +11,8 @@ use core::time::Duration;
 use eitri_csf::interface::control::Version;
 use eitri_model::{Config, Injection};
 use eitri_runtime::{
-    Access, BringUpError, Device, DeviceLost, DevicePower, Error, Instant, Lines, OperatingPoint,
-    Options, Platform, SemaphorePoint, Status, SubmitInfo,
+    Access, BringUpError, Counts, Device, DeviceLost, DevicePower, Error, Instant, Lines,
+    OperatingPoint, Options, Platform, SemaphorePoint, Status, SubmitInfo,
 };
 
 const IDLE: Duration = Duration::from_millis(50);
@@ -78,6 +78,26 @@ pub(crate) fn a_gpu_with_nothing_to_do_is_off_until_there_is() {
     let machine = slow_supply();
     off_and_on(&machine, machine.platform());
     assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+/// Whoever wants to count wakes the GPU, and counts what is done from then on.
+pub(crate) fn counters_wake_a_gpu_that_is_off() {
+    let machine = slow_supply();
+    let mut device = up_on(machine.platform(), options());
+    let queue = queue(&mut device);
+    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    sleep_and_poll(&machine, &mut device, 2 * IDLE);
+    assert_eq!(device.power(), DevicePower::Off);
+    device.start_counters().or_fail("the GPU is on for them");
+    assert_eq!(device.power(), DevicePower::On);
+    let fence = submit(&mut device, queue, &work);
+    assert_eq!(wait(&mut device, fence), Ok(()));
+    let mut counts = Counts::new(device.properties().arch);
+    device
+        .sample_counters(&mut counts)
+        .or_fail("the counters are on");
+    assert_eq!(counts.get("ITER_COMP_JOB_COMPLETED"), Some(1));
+    assert_eq!(machine.supply().strays, 0, "registers without supply");
 }
 
 pub(crate) fn a_gpu_is_off_and_on_without_coherency_too() {

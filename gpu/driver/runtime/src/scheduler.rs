@@ -391,6 +391,50 @@ mod tests {
         }
     }
 
+    /// Equals that came at the same time give way in the order in which they are named.
+    #[test]
+    fn of_equals_that_came_together_the_first_gives_way() {
+        let all = [on(0, Low, 90), on(1, Low, 90), waiting(2, High, 0)];
+        check(&all, 100, Decision::Evict(0));
+        let all = [waiting(0, High, 3), waiting(1, High, 3)];
+        check(&all, 0, Decision::Bind(1));
+    }
+
+    /// A group that is on its way to a slot or from it does not give way, and takes room.
+    #[test]
+    fn a_group_that_moves_takes_room_and_stays() {
+        let coming = Contender {
+            place: Place::Moving { leaves: false },
+            ..on(0, Low, 0)
+        };
+        let all = [coming, on(1, Medium, 0), waiting(2, High, 0)];
+        check(&all, 100, Decision::Evict(1));
+        let all = [
+            coming,
+            Contender {
+                who: 1,
+                space: 1,
+                ..coming
+            },
+            waiting(2, High, 0),
+        ];
+        check(&all, 100, Decision::Wait(None));
+    }
+
+    #[test]
+    fn a_number_is_between_those_of_other_priorities() {
+        assert_eq!(number_between(&[(Low, 14)], Medium), Some(15));
+        assert_eq!(number_between(&[(Low, 15)], Medium), None);
+        assert_eq!(number_between(&[(High, 1)], Medium), Some(0));
+        assert_eq!(number_between(&[(High, 0)], Medium), None);
+        assert_eq!(number_between(&[(Low, 3), (High, 5)], Medium), Some(4));
+        let homes = [Low, Medium, High, RealTime].map(|it| number_between(&[], it));
+        assert_eq!(homes, [Some(2), Some(6), Some(10), Some(14)]);
+        // The place next to home that is free.
+        assert_eq!(number_between(&[(Medium, 6)], Medium), Some(5));
+        assert_eq!(number_between(&[(Medium, 6), (Medium, 5)], Medium), Some(7));
+    }
+
     #[test]
     fn numbers_are_unique_and_in_order() {
         let mut given: Vec<(Priority, u32)> = Vec::new();

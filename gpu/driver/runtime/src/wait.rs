@@ -300,3 +300,139 @@ pub(crate) fn poll<P: Platform, S, T, E>(
         now = platform_of(state).now();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Fake;
+    use eitri_csf::registers::power::L2_READY;
+    use std::format;
+    use std::vec::Vec;
+
+    fn at(time: Duration) -> Instant {
+        Instant(time)
+    }
+
+    #[test]
+    fn pauses_grow_with_what_was_waited() {
+        let begun = at(ms(7));
+        let since = |time: Duration| pause(begun, begun.after(time));
+        assert_eq!((since(us(0)), since(us(99))), (us(10), us(10)));
+        assert_eq!((since(us(100)), since(us(999))), (us(100), us(100)));
+        assert_eq!((since(ms(1)), since(ms(1000))), (ms(1), ms(1)));
+    }
+
+    #[test]
+    fn a_condition_is_about_its_bits_alone() {
+        let set = Condition::set(6);
+        assert!(set.holds(7) && !set.holds(2));
+        let clear = Condition::clear(6);
+        assert!(clear.holds(9) && !clear.holds(4));
+        let equal = Condition::equal(6, 3);
+        assert!(equal.holds(2) && equal.holds(11) && !equal.holds(6));
+        assert_eq!(format!("{set}, {equal}"), "0x6, 0x2 in bits 0x6");
+    }
+
+    #[test]
+    fn a_register_is_asked_until_its_time_is_over() {
+        let mut fake = Fake::new(4096);
+        let begun = at(ms(3));
+        let wanted = Condition::set(1);
+        let wait = RegisterWait::new(&fake, begun, &L2_READY, wanted, ms(20));
+        assert_eq!(wait.poll(&mut fake, at(us(22_999))), Ok(false));
+        let error = wait.poll(&mut fake, at(ms(23))).expect_err("too late");
+        assert_eq!(error.limit, ms(20));
+        assert!(
+            format!("{error}").ends_with(" = 0x0, wanted 0x1, after 20ms"),
+            "{error}"
+        );
+        assert_eq!(wait.missed(&mut fake), error);
+        assert_eq!(wait.pause(begun.after(us(100))), us(100));
+        let mut fake = fake.with(L2_READY, 3);
+        // It is asked once more behind the limit.
+        assert_eq!(wait.poll(&mut fake, at(ms(23))), Ok(true));
+    }
+
+    #[test]
+    fn a_slower_clock_has_longer_limits() {
+        let mut fake = Fake::new(4096);
+        for (slowdown, limit) in [(0, ms(20)), (1, ms(20)), (7, ms(140))] {
+            fake.slowdown = slowdown;
+            assert_eq!(scaled(&fake, ms(20)), limit);
+        }
+    }
+
+    /// When something is looked at, by a pace of so much time, until the limit.
+    fn looks(fake: &mut Fake, lines: Lines, limit: Duration) -> Vec<Duration> {
+        let pace = Pace {
+            step: us(300),
+            limit,
+            lines,
+        };
+        let mut looks = Vec::new();
+        let found = poll(
+            fake,
+            |it| it,
+            |_| None,
+            pace,
+            |_, now| {
+                looks.push(now.0);
+                Ok::<Option<()>, ()>(None)
+            },
+        );
+        assert_eq!(found, Ok(None), "the limit comes");
+        looks
+    }
+
+    #[test]
+    fn what_is_waited_for_is_looked_at_at_its_pace_and_once_more_at_the_end() {
+        let mut fake = Fake::new(4096);
+        let found = looks(&mut fake, Lines::NONE, us(4000));
+        let expected = [0, 300, 600, 900, 1200, 2200, 3200, 4000].map(us);
+        assert_eq!(found, expected, "from a millisecond on it is a millisecond");
+    }
+
+    /// A line that stays high does not keep the CPU: so many looks, and the rest of a step is waited for.
+    #[test]
+    fn a_line_that_stays_high_ends_some_waits_of_a_step() {
+        let mut fake = Fake::new(4096);
+        fake.high = Lines::ALL;
+        let found = looks(&mut fake, Lines::ALL, us(600));
+        let before = |end: u64| found.iter().filter(|time| **time < us(end)).count();
+        let most = MOST_WAKES as usize + 1;
+        assert_eq!(before(300), most);
+        assert_eq!(before(600), 2 * most);
+    }
+
+    /// Whoever is looked at may want that sooner than the pace.
+    #[test]
+    fn what_is_due_sooner_is_looked_at_sooner() {
+        struct State(Fake);
+        let pace = Pace::new(Lines::NONE, ms(2));
+        let mut looks = Vec::new();
+        let found = poll(
+            &mut State(Fake::new(4096)),
+            |state| &mut state.0,
+            |_| Some(at(us(400))),
+            pace,
+            |_, now| {
+                looks.push(now.0);
+                Ok::<_, ()>((looks.len() == 2).then_some(now))
+            },
+        );
+        assert_eq!(found, Ok(Some(at(us(400)))));
+    }
+
+    #[test]
+    fn a_state_is_looked_at_until_it_is_done_or_fails() {
+        let mut fake = Fake::new(4096);
+        let mut left = 3;
+        let done = finish(&mut fake, Lines::NONE, ms(1), |_, _| {
+            left -= 1;
+            Ok::<bool, ()>(left == 0)
+        });
+        assert_eq!((done, left), (Ok(()), 0));
+        let failed = finish(&mut fake, Lines::NONE, ms(1), |_, _| Err::<bool, _>("why"));
+        assert_eq!(failed, Err("why"));
+    }
+}

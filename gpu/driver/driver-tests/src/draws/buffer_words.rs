@@ -8,10 +8,10 @@ use eitri_runtime::{
     Accesses, Buffer, Draw, GraphicsPipelineInfo, Image, RenderingInfo, Tiling, Topology,
 };
 
-/// The words of a table: a centre of vertices, and a colour.
+/// The words of a table: a centre of vertices, whose words lie apart, and a colour.
 pub(super) fn table(centre: [f32; 2], color: [f32; 4]) -> Vec<u32> {
     let [x, y] = centre;
-    let all = [x, y, 0.0, 0.0].into_iter().chain(color);
+    let all = [x, 0.0, y, 0.0].into_iter().chain(color);
     all.map(f32::to_bits).collect()
 }
 

@@ -137,18 +137,24 @@ impl Frame {
                 self.check(innocent);
             }
         }
-        self.again(fence, &case);
+        self.again(fence, &case, status);
         status
     }
 
-    /// The next submission is right, on a new queue if that one is dead. What was latched comes out before.
-    fn again(&mut self, fence: Fence, case: &str) {
+    /// The next submission is right, on a new queue if that one is dead. What was latched comes out before. A dead queue keeps the fault
+    /// that stopped it, with the pass.
+    fn again(&mut self, fence: Fence, case: &str, status: Status) {
         self.bench.device.discard(fence);
         for _ in 0..3 {
             let it = &mut self.bench;
             let fence = match it.device.submit(it.queue, it.commands) {
                 Ok(fence) => fence,
-                Err(Error::QueueFailed { .. }) => {
+                Err(Error::QueueFailed { fault, .. }) => {
+                    if let Status::Failed(first) = status
+                        && (first.job, first.sub_queue) == (fault.job, fault.sub_queue)
+                    {
+                        assert_eq!(fault.pass, first.pass, "{case}");
+                    }
                     it.renew_queue();
                     continue;
                 }

@@ -1,15 +1,15 @@
 //! Passes that go on from the last draw of another, and draws that change little: each is drawn once, and in the next block of memory
 //! where one is full.
 
-use super::bench::{BLUE_WORD, Bench, RED, SIDE, check, rectangle};
+use super::bench::{BLUE_WORD, Bench, RED, RED_WORD, SIDE, check, rectangle};
 use super::secondaries::column;
 use super::shaders;
 use crate::bench::OrFail;
 use alloc::vec::Vec;
 use eitri_runtime::{
     BindingElement, BlendComponent, BlendFactor, BlendOp, Buffer, ColorBlend, Draw,
-    GraphicsPipeline, GraphicsPipelineInfo, GraphicsSet, Image, ImagePart, RenderingInfo, Tiling,
-    Topology,
+    GraphicsPipeline, GraphicsPipelineInfo, GraphicsSet, Image, ImagePart, Rect, RenderingInfo,
+    Tiling, Topology,
 };
 
 /// Two passes to images of their own, which draw the texels of a set.
@@ -128,4 +128,43 @@ pub(crate) fn draws_that_change_go_on_in_further_blocks() {
     let texels = it.texels(image);
     let last = |column| DRAWS - COLUMNS + 1 + column;
     check(&texels, 0, |x, _| 0xFF00_0000 | last(x / (SIDE / COLUMNS)));
+}
+
+/// Each of many draws has a scissor of its own, and state that is set anew: their instructions do not fit one block either.
+pub(crate) fn draws_with_state_of_their_own_go_on_in_further_blocks() {
+    let mut it = Bench::new();
+    let image = it.image("R8G8B8A8_UNORM", Tiling::Linear);
+    let info = GraphicsPipelineInfo {
+        topology: Topology::TriangleStrip,
+        ..it.info()
+    };
+    let pipeline = it.pipeline(&info);
+    let all = it.buffer(&rectangle([-1.0, -1.0], [1.0, 1.0], 0.5, RED));
+    // Each pixel but every third.
+    let is_drawn = |pixel: u32| !pixel.is_multiple_of(3);
+    it.record(|recorder| {
+        let mut pass = recorder.begin_rendering(&RenderingInfo {
+            colors: &[Some(Bench::blue(image))],
+            ..RenderingInfo::default()
+        })?;
+        pass.bind_pipeline(pipeline)?
+            .bind_vertex_buffer(0, all, 0)?;
+        for number in (0..2 * SIDE * SIDE).filter(|number| is_drawn(number % (SIDE * SIDE))) {
+            let pixel = number % (SIDE * SIDE);
+            pass.set_scissor(Rect {
+                x: (pixel % SIDE) as i32,
+                y: (pixel / SIDE) as i32,
+                width: 1,
+                height: 1,
+            });
+            pass.draw(Draw::of(4))?;
+        }
+        pass.end_rendering()
+    });
+    it.run();
+    let texels = it.texels(image);
+    check(&texels, 0, |x, y| {
+        let pixel = y * SIDE + x;
+        if is_drawn(pixel) { RED_WORD } else { BLUE_WORD }
+    });
 }

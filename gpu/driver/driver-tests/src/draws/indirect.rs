@@ -71,12 +71,18 @@ impl Cells {
                 .bind_vertex_buffer(0, vertices, 0)?
                 .bind_vertex_buffer(1, places, 0)?
                 .bind_index_buffer(indices, 0, IndexType::Uint16)?;
+            // The first instance in green, over which it is drawn in red behind the indirect draws.
+            pass.draw(Draw::of(4))?;
             if indexed {
                 pass.draw_indexed_indirect(draws)?;
             } else {
                 pass.draw_indirect(draws)?;
             }
             // What registers hold behind it is not taken for what they held before.
+            pass.draw(Draw {
+                first: 4,
+                ..Draw::of(4)
+            })?;
             pass.draw(Draw {
                 first: 4,
                 first_instance: CELLS * CELLS - 1,
@@ -89,7 +95,7 @@ impl Cells {
             let texels = it.texels(image);
             check(&texels, 0, |x, y| {
                 let cell = y / CELL * CELLS + x / CELL;
-                if red(cell) || cell == CELLS * CELLS - 1 {
+                if red(cell) || cell == 0 || cell == CELLS * CELLS - 1 {
                     RED_WORD
                 } else {
                     BLUE_WORD

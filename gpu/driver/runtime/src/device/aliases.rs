@@ -176,3 +176,43 @@ impl<P: Platform> Device<'_, '_, P> {
 fn range(at: GpuAddress, bytes: u64) -> Option<Range<u64>> {
     Some(at.0..at.0.checked_add(bytes)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::QueueConfig;
+    use crate::testing::firmware::{control_blocks, device, image};
+
+    /// Nobody unmaps what the queues of a space have there, by any page of it.
+    #[test]
+    fn memory_of_queues_and_buffers_is_not_unmapped() {
+        let image = image(&control_blocks());
+        let mut device = device(&image);
+        let space = device.create_space().expect("memory");
+        let config = QueueConfig {
+            space: Some(space),
+            ..QueueConfig::default()
+        };
+        let queue = device.create_queue(config).expect("a place");
+        let group = device.groups.get(queue.0).expect("there");
+        let parts = [&group.memory.rings, &group.memory.syncs];
+        let parts = parts.map(|it| it.address().0..it.address().0 + it.bytes());
+        for part in parts {
+            for at in [part.start, part.end - 4096] {
+                let error = device.unmap_range(space, GpuAddress(at), 4096);
+                let (what, number) = (Thing::Queue, 0);
+                assert_eq!(error, Err(Error::Occupied { what, number }));
+            }
+            let around = [part.start - 4096, part.end];
+            for at in around {
+                let unmapped = device.unmap_range(space, GpuAddress(at), 4096);
+                assert_eq!(unmapped, Ok(()), "beside it");
+            }
+        }
+        let buffer = device.create_buffer(space, 8192).expect("memory");
+        let at = device.buffer_address(buffer).expect("there");
+        let error = device.unmap_range(space, at.offset(4096), 4096);
+        assert!(matches!(error, Err(Error::Occupied { .. })), "{error:?}");
+        assert_eq!(device.unmap_range(space, at.offset(8192), 4096), Ok(()));
+    }
+}

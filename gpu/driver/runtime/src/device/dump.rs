@@ -436,4 +436,13 @@ mod tests {
             assert_eq!(dumped.read(ours, &mut word), Ok(()), "{time}");
         }
     }
+
+    /// What has several lines is a remark of one.
+    #[test]
+    fn lines_are_joined() {
+        let mut text: String<REMARK> = String::new();
+        let written = OneLine(&mut text).write_str("first\n  second\nthird");
+        assert_eq!(written, Ok(()));
+        assert_eq!(text, "first; second; third");
+    }
 }

@@ -82,3 +82,22 @@ impl<P: Platform> Device<'_, '_, P> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::firmware::{control_blocks, device, image};
+
+    /// A space that has faulted is kept off the hardware until its jobs are gone. With the GPU they are.
+    #[test]
+    fn a_space_that_has_faulted_is_used_again_behind_a_loss() {
+        let image = image(&control_blocks());
+        let mut device = device(&image);
+        let space = device.create_space().expect("memory").0;
+        if let Some(vm) = device.spaces.get_mut(space) {
+            vm.faulted = true;
+        }
+        device.forget_spaces();
+        let vm = device.spaces.get(space).expect("there");
+        assert!(!vm.faulted && vm.space.holds().is_none());
+    }
+}

@@ -274,3 +274,54 @@ fn contender(key: Key, group: &Group) -> Contender {
         space: group.space.index(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::QueueConfig;
+    use crate::group::Saved;
+    use crate::testing::Fake;
+    use crate::testing::firmware::{control_blocks, device, image};
+
+    fn queue(device: &mut Device<'_, '_, Fake>) -> Key {
+        let queue = device.create_queue(QueueConfig::default());
+        queue.expect("a place").0
+    }
+
+    fn number(device: &Device<'_, '_, Fake>, key: Key) -> Option<u32> {
+        let group = device.groups.get(key)?;
+        group.residency.seated().map(|seated| seated.number)
+    }
+
+    /// Who has just left a slot waits behind all others.
+    #[test]
+    fn who_has_left_a_slot_last_waits_longest() {
+        let image = image(&control_blocks());
+        let mut device = device(&image);
+        let keys = [(); 3].map(|()| queue(&mut device));
+        for _ in 0..2 {
+            for key in keys {
+                device.leave_slot(key, Residency::Off(Off::FRESH));
+            }
+            let stamps = keys.map(|key| device.groups.get(key).map(|group| group.stamp));
+            assert!(stamps[0] < stamps[1] && stamps[1] < stamps[2], "{stamps:?}");
+        }
+    }
+
+    /// Where no number is left above those of groups on slots, they get others, which the firmware hears of those that run.
+    #[test]
+    fn groups_on_slots_make_room_for_a_higher_number() {
+        let image = image(&control_blocks());
+        let mut device = device(&image);
+        let key = queue(&mut device);
+        let seated = Seated::new(0, 15, Saved::Nothing);
+        if let Some(group) = device.groups.get_mut(key) {
+            group.residency = Residency::Seated(seated);
+        }
+        device.slot_seats.take(0, key.index());
+        let lower = device.renumber(Priority::Low);
+        assert_eq!((lower, number(&device, key)), (Some(14), Some(15)));
+        let higher = device.renumber(Priority::RealTime);
+        assert_eq!((higher, number(&device, key)), (Some(15), Some(14)));
+    }
+}

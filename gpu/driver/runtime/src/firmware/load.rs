@@ -236,3 +236,31 @@ impl Filling {
         self.section >= image.places.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::firmware::{control_blocks, device, image};
+
+    /// The pages of sections, and none before or behind them.
+    #[test]
+    fn pages_of_sections_are_the_firmwares() {
+        let bytes = image(&control_blocks());
+        let device = device(&bytes);
+        let image = &device.image;
+        let mut ours: Vec<u64, 64> = Vec::new();
+        for pages in image.places.iter().flatten() {
+            for page in (0..pages.bytes()).step_by(PAGE_BYTES as usize) {
+                let _ = ours.push(pages.start().0 + page);
+            }
+        }
+        assert!(!ours.is_empty() && !ours.is_full());
+        for page in &ours {
+            assert!(image.owns(PhysicalAddress(*page)));
+            for beside in [page - PAGE_BYTES, page + PAGE_BYTES] {
+                let owned = image.owns(PhysicalAddress(beside));
+                assert_eq!(owned, ours.contains(&beside), "{beside:#x}");
+            }
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! The layer of registers against a scripted platform: what is written, and what the user sees when a step fails.
 
+use super::interrupts::{mask_all, unmask};
 use super::power::{prepare_l2, switch};
 use super::probe::probe;
 use super::reset::reset;
@@ -11,7 +12,7 @@ use eitri_csf::registers::control::{COHERENCY_ENABLE, Coherency, GPU_COMMAND};
 use eitri_csf::registers::identity::{
     AS_PRESENT, GPU_ID, L2_PRESENT, MMU_FEATURES, SHADER_PRESENT, THREAD_MAX_THREADS, TILER_PRESENT,
 };
-use eitri_csf::registers::interrupts::{GPU_IRQ_CLEAR, GPU_IRQ_RAWSTAT};
+use eitri_csf::registers::interrupts::{GPU_IRQ, GPU_IRQ_CLEAR, GPU_IRQ_RAWSTAT, JOB_IRQ, MMU_IRQ};
 use eitri_csf::registers::mcu::MCU_STATUS;
 use eitri_csf::registers::power::{L2_PWROFF, L2_PWRON, L2_PWRTRANS, L2_READY};
 use std::string::ToString;
@@ -118,4 +119,25 @@ fn power_that_is_stuck_is_told_with_all_domains() {
          MCU_STATUS (0x704) = 0x3: STATE 3 Fatal\n  \
          help: is the GPU's clock running? `eitri explain L2_READY` tells more"
     );
+}
+
+/// What was latched is forgotten when sources are let through, and none is let through in the end.
+#[test]
+fn interrupts_are_let_through_and_masked_again() {
+    let mut fake = g610();
+    let blocks = [GPU_IRQ, JOB_IRQ, MMU_IRQ];
+    for (block, bits) in blocks.into_iter().zip([5, 6, 7]) {
+        unmask(&mut fake, block, bits);
+        assert_eq!(
+            fake.written(block.clear),
+            Some(bits),
+            "{}",
+            block.clear.name
+        );
+        assert_eq!(fake.written(block.mask), Some(bits), "{}", block.mask.name);
+    }
+    mask_all(&mut fake);
+    for block in blocks {
+        assert_eq!(fake.written(block.mask), Some(0), "{}", block.mask.name);
+    }
 }

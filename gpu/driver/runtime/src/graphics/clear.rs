@@ -247,9 +247,10 @@ fn small_float(value: f32, mantissa: u32, signed: bool) -> u32 {
         rounded(rebiased.into(), drop)
     } else {
         // Subnormal: units of 2^(-14 - mantissa).
+        // What has no leading one is far below half a unit.
         let exponent = magnitude >> 23;
-        let fraction = u64::from(magnitude & 0x7F_FFFF) | u64::from(exponent > 0) << 23;
-        let shift = drop.wrapping_add(113_u32.saturating_sub(exponent.max(1)));
+        let fraction = u64::from(magnitude & 0x7F_FFFF) | 1 << 23;
+        let shift = drop.wrapping_add(113_u32.saturating_sub(exponent));
         if shift > 60 {
             0
         } else {
@@ -360,5 +361,143 @@ mod tests {
         let found = words(format, target, ClearColor::Uint([0, 0, 0, 65_535]));
         // hardware/worked/mrt.md: target 1.
         assert_eq!(found, [0, 0xFFFF_0000, 0, 0xFFFF_0000]);
+    }
+
+    /// Numbers to both sides of each half, and of each quarter.
+    #[test]
+    fn numbers_are_rounded_to_the_nearest_and_halves_to_even() {
+        for quarter in -40..=40 {
+            let value = f64::from(quarter) / 4.0;
+            assert_eq!(nearest(value), value.round_ties_even() as i64, "{value}");
+            if quarter >= 0 {
+                let expected = value.round_ties_even() as u32;
+                assert_eq!(round(value as f32), expected, "{value}");
+            }
+        }
+        for value in 0..64_u64 {
+            let expected = (value as f64 / 8.0).round_ties_even() as u32;
+            assert_eq!(rounded(value, 3), expected, "{value} / 8");
+        }
+    }
+
+    /// What a float of 16 bits, or a smaller one, means.
+    fn meaning(code: u32, mantissa: u32) -> f64 {
+        let (exponent, fraction) = (code >> mantissa, code & ((1 << mantissa) - 1));
+        let unit = |exponent: i32| 2.0_f64.powi(exponent - 15 - mantissa as i32);
+        match exponent {
+            0 => f64::from(fraction) * unit(1),
+            exponent => f64::from(fraction | 1 << mantissa) * unit(exponent as i32),
+        }
+    }
+
+    /// Each float of 16, 11 and 10 bits becomes itself; what lies between two becomes the nearer one, and of halves the even one.
+    #[test]
+    fn small_floats_are_the_nearest() {
+        for mantissa in [10, 6, 5] {
+            let infinity = 31_u32 << mantissa;
+            for code in 0..infinity {
+                let (here, next) = (meaning(code, mantissa), meaning(code + 1, mantissa));
+                let middle = (here + next) / 2.0;
+                let small = |value: f64| small_float(value as f32, mantissa, true);
+                assert_eq!(small(here), code);
+                assert_eq!(small(-here), code | 1 << (mantissa + 5));
+                assert_eq!(
+                    small(middle),
+                    code + (code & 1),
+                    "{middle} of {mantissa} bits"
+                );
+                assert_eq!(small((here + middle) / 2.0), code);
+                assert_eq!(small((next + middle) / 2.0), code + 1);
+            }
+            for large in [65_536.0, 1e10, f32::MAX, f32::INFINITY] {
+                assert_eq!(small_float(large, mantissa, false), infinity);
+            }
+            for tiny in [f32::from_bits(1), f32::MIN_POSITIVE, 1e-20] {
+                assert_eq!(small_float(tiny, mantissa, true), 0);
+            }
+        }
+        assert_eq!(small_float(-1.0, 10, true), 0xBC00);
+    }
+
+    /// hardware/graphics-framebuffer.md 5.5: the curve, to a fraction of 8 bits.
+    #[test]
+    fn the_curve_is_that_of_srgb() {
+        for step in 0..=1000 {
+            let linear = step as f32 / 1000.0;
+            let expected = if linear < 0.003_130_8 {
+                12.92 * f64::from(linear)
+            } else {
+                1.055 * f64::from(linear).powf(1.0 / 2.4) - 0.055
+            };
+            let found = f64::from(srgb(linear));
+            assert!((found - expected).abs() < 1e-6, "{linear}: {found}");
+        }
+    }
+
+    /// What is no number is 0, and what has no alpha has the greatest.
+    #[test]
+    fn fractions_are_from_0_to_1() {
+        check(
+            "R8G8B8A8_UNORM",
+            [f32::NAN, -1.0, 2.0, f32::NAN],
+            [0x00FF_0000; 4],
+        );
+        check("R8_UNORM", [1.0, 0.0, 0.0, 0.0], [0xFF00_00FF; 4]);
+        check("R8G8_SNORM", [-0.5, 0.5, 0.0, 0.0], [0x40C0_40C0; 4]);
+        check("R16_SFLOAT", [f32::NAN, 0.0, 0.0, 0.0], [0; 4]);
+        check("B10G11R11_UFLOAT_PACK32", [-1.0; 4], [0; 4]);
+    }
+
+    /// hardware/graphics-framebuffer.md 5.5: texels are repeated to 16 bytes.
+    #[test]
+    fn texels_are_repeated() {
+        let words = [0x0403_0201, 0x0807_0605, 0x0C0B_0A09, 0x100F_0E0D];
+        let [a, b, ..] = words;
+        assert_eq!(repeat(words, 1), [0x0101_0101; 4]);
+        assert_eq!(repeat(words, 2), [0x0201_0201; 4]);
+        assert_eq!(repeat(words, 4), [a; 4]);
+        assert_eq!(repeat(words, 6), [a, b, a, b]);
+        assert_eq!(repeat(words, 8), [a, b, a, b]);
+        assert_eq!(repeat(words, 12), words);
+        assert_eq!(repeat(words, 16), words);
+    }
+
+    /// Three fractions of 9 bits times a power of two: the one with which the largest has 9 bits.
+    #[test]
+    fn shared_exponents_fit_the_largest_component() {
+        let name = "E5B9G9R9_UFLOAT_PACK32";
+        let texel = |fractions: [u32; 3], exponent: u32| {
+            let [red, green, blue] = fractions;
+            [red | green << 9 | blue << 18 | exponent << 27; 4]
+        };
+        check(name, [0.0, 0.0, 0.0, 1.0], texel([0, 0, 0], 0));
+        check(name, [3.0, 0.75, 1.5, 1.0], texel([384, 96, 192], 17));
+        check(name, [-3.0, f32::NAN, 1e9, 0.0], texel([0, 0, 511], 31));
+        // It would have ten bits once it is rounded.
+        check(name, [1.999_9, 0.0, 0.0, 0.0], texel([256, 0, 0], 17));
+        // The least exponent.
+        let tiny = 2.0_f32.powi(-20);
+        check(name, [tiny, 0.0, 0.0, 0.0], texel([16, 0, 0], 0));
+    }
+
+    /// Whole numbers stay what they are, whichever way they are given.
+    #[test]
+    fn whole_numbers_are_the_formats_own() {
+        let found = |name: &str, color| {
+            let format = VkFormat::of_name(Arch::V10, name).expect("a format");
+            let target = format.target().expect("a target");
+            words(format, target, color)
+        };
+        let int = ClearColor::Int([-2, 3, 0, 0]);
+        assert_eq!(found("R8G8_SINT", int), [0x03FE_03FE; 4]);
+        let uint = ClearColor::Uint([0x1234, 7, 0, 0]);
+        assert_eq!(found("R16G16_UINT", uint), [0x0007_1234; 4]);
+        assert_eq!(found("R32_SINT", int), [-2_i32 as u32; 4]);
+        let four = ClearColor::Uint([1, 2, 3, 4]);
+        assert_eq!(found("R32G32B32A32_UINT", four), [1, 2, 3, 4]);
+        assert_eq!(
+            found("A2B10G10R10_UINT_PACK32", four),
+            [1 | 2 << 10 | 3 << 20; 4]
+        );
     }
 }

@@ -415,8 +415,8 @@ impl<'d, P: Platform> RenderPass<'_, '_, '_, 'd, P> {
     /// The scissor with the viewport and the attachments, both corners inside; `None` if there is nothing in it.
     pub(super) fn scissor_box(&self) -> Option<[u32; 4]> {
         let (width, height) = self.framebuffer().size;
-        if self.state.whole && width > 0 && height > 0 {
-            return Some([0, 0, width.wrapping_sub(1), height.wrapping_sub(1)]);
+        if self.state.whole {
+            return Some([0, 0, width.checked_sub(1)?, height.checked_sub(1)?]);
         }
         let Viewport {
             x,

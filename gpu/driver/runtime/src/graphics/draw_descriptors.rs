@@ -187,3 +187,89 @@ pub(super) fn with_constant(
     let constant = blend::constant(value, made.constant_bits);
     [first & 0xFFFF | constant << 16, rest[0], rest[1], rest[2]]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graphics::dynamic::tests::made;
+    use crate::graphics::state::GraphicsPipelineInfo;
+    use eitri_descriptors::Arch;
+
+    fn plain() -> GraphicsPipelined {
+        made(Arch::V10, &GraphicsPipelineInfo::default(), None).0
+    }
+
+    /// The hardware has one constant: components that are used must be the same.
+    #[test]
+    fn constants_that_are_used_are_one() {
+        let all = |values| {
+            [[false, false], [true, false], [false, true], [true, true]]
+                .map(|uses| constants_are_one(uses, values))
+        };
+        assert_eq!(all([0.5; 4]), [true; 4]);
+        assert_eq!(all([0.5, 0.5, 0.5, 1.0]), [true, true, true, false]);
+        for other in [
+            [0.0, 0.5, 0.5, 0.5],
+            [0.5, 0.0, 0.5, 0.5],
+            [0.5, 0.5, 0.0, 0.5],
+        ] {
+            assert_eq!(all(other), [true, false, true, false], "{other:?}");
+        }
+    }
+
+    /// Bits 16 to 31 of a blend descriptor's first word.
+    #[test]
+    fn the_constant_is_that_of_what_uses_it() {
+        let constants = [0.25, 0.25, 0.25, 1.0];
+        let target = [0x1234_0A00, 2, 3, 4];
+        for (uses, constant) in [
+            ([false, false], 0x1234),
+            ([true, false], 0x3FC0),
+            ([false, true], 0xFF00),
+            ([true, true], 0x3FC0),
+        ] {
+            let made = GraphicsPipelined {
+                constants: uses,
+                constant_bits: 8,
+                ..plain()
+            };
+            let found = with_constant(target, &made, constants);
+            assert_eq!(found, [constant << 16 | 0x0A00, 2, 3, 4], "{uses:?}");
+        }
+    }
+
+    /// A pipeline draws to attachments with its own samples, depth and stencil.
+    #[test]
+    fn a_pipeline_fits_attachments_like_its_own() {
+        let colors: PipelineColors = [None; MOST_COLORS];
+        let mut framebuffer = Framebuffer::NOTHING;
+        framebuffer.count = 1;
+        let made = plain();
+        assert!(fits(&made, &colors, &framebuffer));
+        let samples = GraphicsPipelined { samples: 4, ..made };
+        assert!(!fits(&samples, &colors, &framebuffer));
+        for has in [[true, false], [false, true], [true, true]] {
+            let [has_depth, has_stencil] = has;
+            let with = GraphicsPipelined {
+                has_depth,
+                has_stencil,
+                ..made
+            };
+            assert!(!fits(&with, &colors, &framebuffer), "{has:?}");
+            let mut framebuffer = framebuffer.clone();
+            framebuffer.has = has;
+            assert!(fits(&with, &colors, &framebuffer), "{has:?}");
+        }
+        let format = eitri_descriptors::formats::VkFormat::of_name(Arch::V10, "R8G8B8A8_UNORM");
+        for (place, is_one) in [(0, true), (1, true), (2, false)] {
+            let mut colors = colors;
+            colors[place] = format;
+            let two = GraphicsPipelined {
+                color_count: 2,
+                ..made
+            };
+            let found = fits(&two, &colors, &framebuffer);
+            assert_eq!(found, !is_one, "a colour that the pass has not, at {place}");
+        }
+    }
+}

@@ -363,6 +363,9 @@ pub(crate) fn depth_stencil(
 }
 
 #[cfg(test)]
+mod rules;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -255,3 +255,6 @@ impl<P: Platform> RenderPass<'_, '_, '_, '_, P> {
         self
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests;

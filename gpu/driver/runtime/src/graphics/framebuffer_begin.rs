@@ -312,3 +312,45 @@ fn area((width, height): (u32, u32), info: &RenderingInfo<'_>) -> Option<[u32; 4
     let inside = rect.width > 0 && rect.height > 0 && right < width && bottom < height;
     inside.then_some([x, y, right, bottom])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{RenderingInfo, area as area_of};
+    use crate::graphics::rendering::Rect;
+
+    #[test]
+    fn the_area_is_inside_of_the_attachments() {
+        let found = |rect: Option<[i64; 4]>| {
+            let area = rect.map(|[x, y, width, height]| Rect {
+                x: x as i32,
+                y: y as i32,
+                width: width as u32,
+                height: height as u32,
+            });
+            let info = RenderingInfo {
+                area,
+                ..RenderingInfo::default()
+            };
+            area_of((16, 8), &info)
+        };
+        assert_eq!(found(None), Some([0, 0, 15, 7]), "all of them");
+        assert_eq!(found(Some([0, 0, 16, 8])), Some([0, 0, 15, 7]));
+        assert_eq!(found(Some([15, 7, 1, 1])), Some([15, 7, 15, 7]));
+        assert_eq!(found(Some([3, 2, 4, 5])), Some([3, 2, 6, 6]));
+        for outside in [
+            [-1, 0, 4, 4],
+            [0, -1, 4, 4],
+            [0, 0, 17, 8],
+            [0, 0, 16, 9],
+            [15, 0, 2, 1],
+            [0, 7, 1, 2],
+            [16, 0, 1, 1],
+            [4, 4, 0, 1],
+            [4, 4, 1, 0],
+            [0, 0, 0, 4],
+            [4, 4, u32::MAX.into(), 1],
+        ] {
+            assert_eq!(found(Some(outside)), None, "{outside:?}");
+        }
+    }
+}

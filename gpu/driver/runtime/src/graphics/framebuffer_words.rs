@@ -333,4 +333,109 @@ mod tests {
             assert_eq!(found, word, "{bits:x?} with tiles of {pixels} pixels");
         }
     }
+
+    /// hardware/graphics-framebuffer.md 5.1: what the pointer says below the address, and how long the descriptor is.
+    #[test]
+    fn a_descriptor_has_a_part_for_each_target() {
+        for (count, tag, words) in [
+            (1, 0b1, 32 + 16),
+            (4, 0b1101, 32 + 4 * 16),
+            (8, 0b1_1101, 32 + 8 * 16),
+        ] {
+            let mut framebuffer = Framebuffer::NOTHING;
+            framebuffer.count = count;
+            framebuffer.size = (1, 1);
+            framebuffer.tile.pixels = 256;
+            assert_eq!((framebuffer.tag(), framebuffer.words()), (tag, words));
+            let mut parts = std::vec::Vec::new();
+            let write = |words: &[u64]| parts.push(words.len());
+            let written = framebuffer.write(Arch::V10, 0, &Around::NOTHING, write);
+            assert_eq!(written, Ok(()));
+            assert_eq!(parts.len(), 1 + count);
+            assert_eq!(2 * parts.iter().sum::<usize>(), words);
+        }
+    }
+
+    /// Frame shaders run where tiles are drawn into; for colours in all tiles if all are written, for depth in all of them.
+    #[test]
+    fn frame_shaders_run_where_their_tiles_are_written() {
+        use PrePostFrameShaderMode::{Always, EarlyZsAlways, Intersect, Never};
+        let modes = |arch, compressed, shaders: Option<(bool, bool)>| {
+            let mut framebuffer = Framebuffer::NOTHING;
+            framebuffer.compressed = compressed;
+            let around = Around {
+                frame_shaders: shaders.map(|(colors, depth)| FrameShaders {
+                    draws: GpuAddress(0x4_0000),
+                    colors,
+                    depth,
+                }),
+                ..Around::NOTHING
+            };
+            let parameters = framebuffer.parameters(0, &around, arch).expect("packs");
+            let draws = parameters.frame_shader_dcds.get();
+            assert_eq!(draws != 0, shaders.is_some());
+            (parameters.pre_frame_0, parameters.pre_frame_1)
+        };
+        for arch in [Arch::V10, Arch::V12, Arch::V13] {
+            let depth = if arch < Arch::V13 {
+                EarlyZsAlways
+            } else {
+                Always
+            };
+            assert_eq!(modes(arch, true, None), (Never, Never));
+            assert_eq!(modes(arch, false, Some((true, false))), (Intersect, Never));
+            assert_eq!(modes(arch, true, Some((true, false))), (Always, Never));
+            assert_eq!(modes(arch, false, Some((false, true))), (Never, depth));
+            assert_eq!(modes(arch, true, Some((true, true))), (Always, depth));
+        }
+    }
+
+    #[test]
+    fn parameters_are_those_of_the_pass() {
+        let mut framebuffer = Framebuffer::NOTHING;
+        framebuffer.size = (100, 50);
+        framebuffer.area = [1, 2, 30, 40];
+        framebuffer.count = 3;
+        framebuffer.clear_depth = 0.25;
+        framebuffer.clear_stencil = 7;
+        let parameters = |arch, layer, last_provokes, tiler| {
+            let around = Around {
+                last_provokes,
+                tiler,
+                ..Around::NOTHING
+            };
+            let found = framebuffer.parameters(layer, &around, arch);
+            found.expect("packs")
+        };
+        let it = parameters(Arch::V10, 9, false, Some(GpuAddress(0x1_0000)));
+        assert_eq!((it.width, it.height), (100, 50));
+        let area = [
+            it.bound_min_x,
+            it.bound_min_y,
+            it.bound_max_x,
+            it.bound_max_y,
+        ];
+        assert_eq!(area, [1, 2, 30, 40]);
+        assert_eq!((it.internal_layer_index, it.frame_argument), (1, 9));
+        assert_eq!(
+            (it.z_clear, it.s_clear, it.render_target_count),
+            (0.25, 7, 3)
+        );
+        assert!(it.first_provoking_vertex && it.tiler.get() == 0x1_0000);
+        assert!(!it.z_write_enable && !it.s_write_enable && !it.has_zs_crc_extension);
+        let it = parameters(Arch::V13, 0, true, None);
+        assert!(!it.first_provoking_vertex && it.tiler.get() == 0);
+        assert!(it.hsr_prepass_filter_enable && it.hsr_hierarchical_optimizations_enable);
+        let it = parameters(Arch::V12, 0, true, None);
+        assert!(!it.hsr_prepass_filter_enable && !it.hsr_hierarchical_optimizations_enable);
+    }
+
+    /// A tiler context has eight layers: their numbers in it begin anew behind them.
+    #[test]
+    fn layers_of_a_framebuffer_are_numbered_again_from_the_eighth_on() {
+        for (layer, index) in [(0, 0), (7, 7), (8, 0), (15, 7)] {
+            let it = Framebuffer::NOTHING.parameters(layer, &Around::NOTHING, Arch::V10);
+            assert_eq!(it.expect("packs").internal_layer_index, index);
+        }
+    }
 }

@@ -88,14 +88,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let [tests, blends] = self.in_lane(SubQueue::Fragment, |it| {
             Ok([it.place(tests)?, it.place(blends)?])
         })?;
-        let mut flags_2 = DcdFlags2 {
-            write_mask: mask,
-            ..DcdFlags2::default()
-        };
-        if arch >= Arch::V11 {
-            flags_2.no_shader_stencil_read = true;
-            flags_2.no_shader_depth_read = true;
-        }
+        let flags_2 = flags_2(arch, mask);
         let mut draw = Draw {
             flags_0,
             flags_1: DcdFlags1 {
@@ -187,4 +180,35 @@ fn frame_flags(arch: Arch, samples: bool, when: PixelKill) -> DcdFlags0 {
         flags.cull_zero_area = true;
     }
     flags
+}
+
+/// The third word of flags of a frame shader that writes these colours: it reads none of the tile.
+fn flags_2(arch: Arch, written: u32) -> DcdFlags2 {
+    let says_so = arch >= Arch::V11;
+    DcdFlags2 {
+        write_mask: written,
+        no_shader_stencil_read: says_so,
+        no_shader_depth_read: says_so,
+        ..DcdFlags2::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// hardware/graphics-draw.md 3.12: the bits are there from v11 on.
+    #[test]
+    fn frame_shaders_read_no_depth_and_say_so() {
+        for (arch, says) in [
+            (Arch::V10, false),
+            (Arch::V11, true),
+            (Arch::V12, true),
+            (Arch::V13, true),
+        ] {
+            let flags = flags_2(arch, 5);
+            let found = [flags.no_shader_depth_read, flags.no_shader_stencil_read];
+            assert_eq!((flags.write_mask, found), (5, [says; 2]), "{arch}");
+        }
+    }
 }

@@ -402,3 +402,74 @@ impl<'a> DrawLoads<'a> {
 pub(super) const MOST_LOADS: u32 = COUNT as u32;
 /// With the job.
 const MOST_WORDS: usize = COUNT + 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stream that goes from one copy of a draw to the next changes what the vertices have, and nothing else.
+    #[test]
+    fn what_vertices_have_is_forgotten_on_its_own() {
+        let mut loaded = Loaded {
+            values: [1; COUNT],
+            bound: [1; BOUND_PAIRS],
+            of_pipeline: false,
+        };
+        loaded.forget_vertices();
+        let known = |pair: BoundPair| loaded.bound[pair as usize] != UNKNOWN;
+        assert!(!known(BoundPair::VertexResources));
+        assert!(!known(BoundPair::VertexUniforms) && !known(BoundPair::VaryingUniforms));
+        assert!(known(BoundPair::FragmentResources) && known(BoundPair::FragmentUniforms));
+        assert!(!loaded.change(7, 1) && loaded.change(7, 2));
+        loaded.forget(7);
+        assert!(loaded.change(7, 2));
+    }
+
+    /// Commands that are called don't change the tiler's context.
+    #[test]
+    fn all_but_the_context_is_forgotten() {
+        for arch in [Arch::V10, Arch::V11, Arch::V12, Arch::V13] {
+            let registers = DrawRegisters::of(arch);
+            let mut loaded = Loaded {
+                values: [1; COUNT],
+                bound: [1; BOUND_PAIRS],
+                of_pipeline: true,
+            };
+            loaded.forget_all_but_context(registers);
+            let context = registers.context..=registers.context + 1;
+            for (register, value) in (0..).zip(loaded.values) {
+                let kept = context.contains(&register);
+                assert_eq!(value, if kept { 1 } else { UNKNOWN }, "{arch}: {register}");
+            }
+            assert!(loaded.bound == [UNKNOWN; BOUND_PAIRS] && !loaded.of_pipeline);
+        }
+    }
+
+    /// Registers that a pipeline's own words have loaded are not known; all others are, and nothing is forgotten twice.
+    #[test]
+    fn registers_of_a_pipeline_are_forgotten() {
+        for arch in [Arch::V10, Arch::V11, Arch::V12, Arch::V13] {
+            let registers = DrawRegisters::of(arch);
+            let mut loaded = Loaded {
+                values: [1; COUNT],
+                bound: [1; BOUND_PAIRS],
+                of_pipeline: false,
+            };
+            loaded.forget_pipeline(registers);
+            assert_eq!(loaded.values, [1; COUNT], "{arch}");
+            loaded.pipeline_loaded();
+            loaded.forget_pipeline(registers);
+            let pairs = registers.pairs_of_pipeline().into_iter().flatten();
+            let mut forgotten: std::vec::Vec<u8> = pairs.flat_map(|it| [it, it + 1]).collect();
+            forgotten.extend(registers.words_of_pipeline());
+            for (register, value) in (0..).zip(loaded.values) {
+                let known = value == 1;
+                assert_eq!(known, !forgotten.contains(&register), "{arch}: {register}");
+            }
+            assert_eq!(loaded.bound, [1; BOUND_PAIRS]);
+            loaded.values = [1; COUNT];
+            loaded.forget_pipeline(registers);
+            assert_eq!(loaded.values, [1; COUNT], "{arch}");
+        }
+    }
+}

@@ -159,6 +159,85 @@ mod tests {
         assert_eq!(G610.tile(16 * 256, 16), None);
     }
 
+    /// A tile of 16 pixels may take the whole buffer: then only one is worked on at a time.
+    #[test]
+    fn the_least_tile_may_take_all_of_the_buffer() {
+        let all = Tile {
+            pixels: 16,
+            allocation: 32 << 10,
+        };
+        assert_eq!(G610.tile(2048, 16), Some(all));
+        assert_eq!(G610.tile(2049, 16), None);
+        let half = Tile {
+            pixels: 16,
+            allocation: 16 << 10,
+        };
+        assert_eq!(G610.tile(1024, 16), Some(half));
+        // Allocations are whole KiB, and what has no colour takes one, too.
+        let none = G610.tile(0, 16).expect("it fits");
+        assert_eq!((none.pixels, none.allocation), (128, 1024));
+        let odd = G610.tile(12, 1).expect("it fits");
+        assert_eq!((odd.pixels, odd.allocation), (1024, 12 << 10));
+    }
+
+    /// Levels of bins go, the finest first, until a list fits into a chunk; one always stays.
+    #[test]
+    fn bins_fit_into_a_chunk() {
+        let mask = |arch, size, pixels, chunk| {
+            let tile = Tile {
+                pixels,
+                allocation: 0,
+            };
+            hierarchy_mask(arch, 0x809, size, tile, chunk)
+        };
+        let fits = |arch, size: (u32, u32), mask: u32, chunk: u32| {
+            let pointer = if arch < Arch::V12 { 8 } else { 16 };
+            bins(mask, size.0, size.1) * pointer <= u64::from(chunk) - 64
+        };
+        for arch in [Arch::V10, Arch::V11, Arch::V12, Arch::V13] {
+            for size in [(64, 64), (1920, 1080), (4096, 4096), (16384, 16384)] {
+                for chunk in [4 << 10, 16 << 10, 128 << 10, 2 << 20] {
+                    let all = mask(Arch::V10, size, 256, 1 << 30);
+                    let found = mask(arch, size, 256, chunk);
+                    if arch >= Arch::V12 && fits(arch, size, 0xAA, chunk) {
+                        assert_eq!(found, 0, "{arch}: the hardware picks");
+                        continue;
+                    }
+                    assert!(
+                        found != 0 && all & found == found,
+                        "{arch} {size:?} {chunk}"
+                    );
+                    // The coarser levels stay, and no more went than had to.
+                    let finer = all & !found;
+                    assert!(
+                        finer < found & found.wrapping_neg(),
+                        "{arch} {size:?} {chunk}"
+                    );
+                    let last = found.is_power_of_two();
+                    assert!(fits(arch, size, found, chunk) || last, "{arch} {size:?}");
+                    if finer != 0 {
+                        let next = found | 1 << finer.ilog2();
+                        assert!(!fits(arch, size, next, chunk), "{arch} {size:?} {chunk}");
+                    }
+                }
+            }
+        }
+        // Large tiles: the hardware picks other levels, of which there are fewer bins.
+        let between = (bins(0xAA, 1920, 1080) * 16 + 64) as u32 - 16;
+        assert_ne!(mask(Arch::V12, (1920, 1080), 32 * 32, between), 0);
+        assert_eq!(mask(Arch::V12, (1920, 1080), 64 * 64, between), 0);
+    }
+
+    /// As many bins as cover all pixels in each level, up to a multiple of eight.
+    #[test]
+    fn bins_cover_all_pixels() {
+        assert_eq!(bins(1, 64, 32), 8);
+        assert_eq!(bins(1, 65, 32), 16);
+        assert_eq!(bins(0b11, 128, 128), 64 + 16);
+        assert_eq!(bins(0b10, 33, 1), 8);
+        assert_eq!(bins(1 << 12, 16384, 16384), 8);
+    }
+
     /// The examples of hardware/graphics.md 2.6.
     #[test]
     fn bins_are_as_the_facts_say() {

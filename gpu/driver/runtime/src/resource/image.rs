@@ -391,6 +391,10 @@ mod tests {
             ..plain
         };
         assert_eq!(refused(cube), "an image with layers 1 can't be made");
+        let six = ImageInfo { layers: 6, ..cube };
+        assert_eq!(six.check(), Ok(()));
+        let high = ImageInfo { height: 8, ..six };
+        assert_eq!(refused(high), "an image with height 8 can't be made");
         let levels = ImageInfo { levels: 4, ..plain };
         assert_eq!(refused(levels), "an image with levels 4 can't be made");
         let samples = ImageInfo {
@@ -416,6 +420,51 @@ mod tests {
             ..plain
         };
         assert_eq!(refused(samples), "an image with samples 4 can't be made");
+        let most = ImageInfo {
+            width: MOST,
+            height: MOST,
+            layers: MOST,
+            ..plain
+        };
+        assert_eq!(most.check(), Ok(()));
+        for (what, changed) in [
+            (
+                "width",
+                ImageInfo {
+                    width: MOST + 1,
+                    ..plain
+                },
+            ),
+            ("height", ImageInfo { height: 0, ..plain }),
+            ("depth", ImageInfo { depth: 2, ..plain }),
+            (
+                "layers",
+                ImageInfo {
+                    layers: MOST + 1,
+                    ..plain
+                },
+            ),
+            (
+                "samples",
+                ImageInfo {
+                    samples: 3,
+                    ..plain
+                },
+            ),
+            (
+                "samples",
+                ImageInfo {
+                    samples: 32,
+                    ..plain
+                },
+            ),
+        ] {
+            let text = refused(changed);
+            assert!(
+                text.starts_with(&std::format!("an image with {what} ")),
+                "{text}"
+            );
+        }
         let wide = ImageInfo {
             format: format("R64_UINT"),
             ..plain

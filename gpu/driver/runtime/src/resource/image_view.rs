@@ -312,6 +312,7 @@ impl CheckedView {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eitri_descriptors::Descriptor as _;
 
     fn format(name: &str) -> &'static VkFormat {
         VkFormat::of_name(Arch::V10, name).expect("a format")
@@ -414,5 +415,170 @@ mod tests {
         seen.write_planes(Arch::V10, 0, write).expect("they pack");
         // Two descriptors, and slices of 8 rows of 64 bytes.
         assert_eq!(pointers, [64 + 512, 64 + 2 * 512]);
+    }
+
+    /// A program sees a view whose coordinates are those that it asks for; a cube's faces are layers, also for storage.
+    #[test]
+    fn programs_see_views_of_the_shape_that_they_ask_for() {
+        use ImageDimension::{Cube, OneD, ThreeD, TwoD};
+        let all = [OneD, TwoD, ThreeD, Cube];
+        for (of, sizes) in [
+            (OneD, [16, 1, 1, 1]),
+            (TwoD, [16, 16, 1, 6]),
+            (ThreeD, [16, 16, 4, 1]),
+            (Cube, [16, 16, 1, 12]),
+        ] {
+            let [width, height, depth, layers] = sizes;
+            let info = ImageInfo {
+                dimension: of,
+                depth,
+                layers,
+                ..ImageInfo::two_d(format("R8G8B8A8_UNORM"), width, height)
+            };
+            assert_eq!(info.check(), Ok(()));
+            let seen = view(&info, &ViewInfo::of(&info));
+            for asked in all {
+                for storage in [false, true] {
+                    let how = (ImageShape::plain(asked), storage);
+                    let words = seen.texture(Arch::V10, 0x40, how).expect("it packs");
+                    let fits = asked == of || (asked, of) == (TwoD, Cube);
+                    assert_eq!(words.is_some(), fits, "{asked:?} of {of:?}");
+                    let Some(words) = words else { continue };
+                    let texture = Texture::unpack(Arch::V10, &words).expect("it unpacks");
+                    let dimension = match (asked, storage) {
+                        (OneD, _) => TextureDimension::OneD,
+                        (TwoD, _) | (Cube, true) => TextureDimension::TwoD,
+                        (ThreeD, _) => TextureDimension::ThreeD,
+                        (Cube, false) => TextureDimension::Cube,
+                    };
+                    assert_eq!(texture.dimension, dimension, "{asked:?} of {of:?}");
+                    assert_eq!(texture.depth, depth, "{asked:?} of {of:?}");
+                    let cubes = dimension == TextureDimension::Cube;
+                    let elements = if cubes { layers / 6 } else { layers };
+                    assert_eq!(texture.array_size, elements, "{asked:?} of {of:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn programs_see_samples_where_there_are_several() {
+        for samples in [1, 4] {
+            let info = ImageInfo {
+                samples,
+                tiling: Tiling::UInterleaved,
+                ..ImageInfo::two_d(format("R8G8B8A8_UNORM"), 16, 16)
+            };
+            let seen = view(&info, &ViewInfo::of(&info));
+            for multisampled in [false, true] {
+                let shape = ImageShape {
+                    multisampled,
+                    ..ImageShape::plain(ImageDimension::TwoD)
+                };
+                let words = seen.texture(Arch::V10, 0x40, (shape, false));
+                let words = words.expect("it packs");
+                assert_eq!(words.is_some(), multisampled == (samples > 1));
+                if let Some(words) = words {
+                    let texture = Texture::unpack(Arch::V10, &words).expect("it unpacks");
+                    assert_eq!(texture.sample_count, samples);
+                }
+            }
+        }
+    }
+
+    /// The texture of some levels begins with the first of them, and has the sizes of that.
+    #[test]
+    fn a_view_of_levels_has_the_size_of_its_first() {
+        let info = ImageInfo {
+            dimension: ImageDimension::ThreeD,
+            depth: 16,
+            levels: 5,
+            ..ImageInfo::two_d(format("R8G8B8A8_UNORM"), 32, 64)
+        };
+        let range = ImageRange {
+            level: 2,
+            levels: 3,
+            layer: 0,
+            layers: 1,
+        };
+        let all = ViewInfo::of(&info);
+        let seen = view(&info, &ViewInfo { range, ..all });
+        let shape = ImageShape::plain(ImageDimension::ThreeD);
+        let words = seen.texture(Arch::V10, 0x40, (shape, false));
+        let words = words.expect("it packs").expect("of that shape");
+        let texture = Texture::unpack(Arch::V10, &words).expect("it unpacks");
+        let found = (texture.width, texture.height, texture.depth, texture.levels);
+        assert_eq!(found, (8, 16, 4, 3));
+        assert_eq!(texture.maximum_lod, Ulod(2.0));
+    }
+
+    #[test]
+    fn views_that_can_not_be_are_named() {
+        use ImageDimension::{Cube, OneD, ThreeD, TwoD};
+        let plain = ImageInfo {
+            layers: 12,
+            ..ImageInfo::two_d(format("R8G8B8A8_UNORM"), 16, 16)
+        };
+        let what = |info: &ImageInfo, view: ViewInfo| match CheckedView::of(info, &view) {
+            Err(ImageError::View { what, .. } | ImageError::Layout { what, .. }) => what,
+            Err(_) => "refused",
+            Ok(_) => "seen",
+        };
+        let of = |info: &ImageInfo, dimension| {
+            let all = ViewInfo::of(info);
+            what(info, ViewInfo { dimension, ..all })
+        };
+        let layers = |layers| ImageRange {
+            level: 0,
+            levels: 1,
+            layer: 0,
+            layers,
+        };
+        for dimension in [OneD, ThreeD] {
+            assert_eq!(of(&plain, dimension), "it has other dimensions");
+        }
+        assert_eq!(of(&plain, Cube), "seen");
+        let cube = |range| ViewInfo {
+            dimension: Cube,
+            range,
+            ..ViewInfo::of(&plain)
+        };
+        assert_eq!(what(&plain, cube(layers(6))), "seen");
+        assert_eq!(what(&plain, cube(layers(5))), "a cube has six square faces");
+        let wide = ImageInfo { width: 32, ..plain };
+        assert_eq!(of(&wide, Cube), "a cube has six square faces");
+        let formats = |name| ViewInfo {
+            format: Some(format(name)),
+            ..ViewInfo::of(&plain)
+        };
+        assert_eq!(what(&plain, formats("R32_UINT")), "seen");
+        let other = "texels of the view have another size";
+        assert_eq!(what(&plain, formats("R16_UINT")), other);
+        assert_eq!(what(&plain, formats("R32G32_UINT")), other);
+        let deep = ImageInfo {
+            dimension: ThreeD,
+            depth: 8,
+            layers: 1,
+            levels: 2,
+            ..plain
+        };
+        let slices = |level, levels, layer, layers| ViewInfo {
+            dimension: TwoD,
+            range: ImageRange {
+                level,
+                levels,
+                layer,
+                layers,
+            },
+            ..ViewInfo::of(&deep)
+        };
+        assert_eq!(what(&deep, slices(0, 1, 0, 8)), "seen");
+        assert_eq!(what(&deep, slices(1, 1, 0, 4)), "seen");
+        assert_eq!(
+            what(&deep, slices(1, 1, 0, 5)),
+            "refused",
+            "slices of the level"
+        );
+        assert_eq!(what(&deep, slices(0, 2, 0, 1)), "slices are of one level");
     }
 }

@@ -98,6 +98,9 @@ pub(crate) fn shaders_read_what_somebody_else_writes() {
         let found = drawn(&mut it, image, &view);
         check(&found, 0, value);
     }
+    it.device.destroy_image(image).or_fail("no job uses it");
+    let changed = it.device.imported_image_changed(image);
+    assert!(changed.is_err(), "the image is gone");
     let source = it.device.import_buffer(it.space, region.span());
     let source = source.or_fail("it is lent");
     let target = it.bytes_buffer(&[0; 4096]);

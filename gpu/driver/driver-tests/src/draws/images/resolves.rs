@@ -2,9 +2,12 @@
 
 use super::super::bench::{Bench, RED, SIDE, rectangle};
 use super::{flat, words};
+use crate::bench::OrFail;
+use crate::machine::Machine;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use eitri_descriptors::texture::Func;
+use eitri_model::Config;
 use eitri_runtime::{
     Accesses, Aspect, Attachment, ClearColor, ColorAttachment, DepthAttachment, DepthState, Draw,
     GraphicsError, GraphicsPipelineInfo, Image, ImageCopy, ImageView, LoadOp, RenderingInfo,
@@ -13,18 +16,32 @@ use eitri_runtime::{
 
 /// Images with four samples and with one, of a format.
 fn images(it: &mut Bench, format: &str) -> [Image; 2] {
+    images_of(it, format, 4)
+}
+
+/// The same with so many samples.
+fn images_of(it: &mut Bench, format: &str, samples: u32) -> [Image; 2] {
     let mut info = flat(it, format, [SIDE, SIDE], Tiling::UInterleaved);
     let one = it.new_image(info);
-    info.samples = 4;
+    info.samples = samples;
     [it.new_image(info), one]
 }
 
 /// Draws what covers all samples of the left half, and two of four in the column behind it. Depths there are 0.5, elsewhere 1.
 fn draw(it: &mut Bench, color: (ColorAttachment, &str), depth: Option<(Image, Option<Resolve>)>) {
-    let (color, format) = color;
+    draw_samples(it, 4, color, depth);
+}
+
+/// The same to so many samples: half of them in the column.
+fn draw_samples(
+    it: &mut Bench,
+    samples: u32,
+    (color, format): (ColorAttachment, &str),
+    depth: Option<(Image, Option<Resolve>)>,
+) {
     let colors = [Some(it.format(format))];
     let info = GraphicsPipelineInfo {
-        samples: 4,
+        samples,
         topology: Topology::TriangleStrip,
         colors: &colors,
         depth: depth.map(|_| DepthState {
@@ -123,6 +140,27 @@ pub(crate) fn means_of_raw_formats_are_worked_out() {
         let bits = [0.0_f32, 1.0, 2.0].map(|it| [it.to_bits()]);
         check_columns(&greens, [&bits[0], &bits[1], &bits[2]]);
     }
+}
+
+/// Means of two samples, which GPUs from v12 on have.
+pub(crate) fn means_of_two_samples_are_worked_out() {
+    let config = Config::named("G720").or_fail("it is in the table");
+    let mut it = Bench::on(Machine::new(config));
+    let format = "R32G32B32A32_SFLOAT";
+    let [samples, mean] = images_of(&mut it, format, 2);
+    let color = ColorAttachment {
+        resolve: Some(Resolve::average(ImageView::of(mean))),
+        store: StoreOp::DontCare,
+        ..ColorAttachment::cleared(
+            ImageView::of(samples),
+            ClearColor::Float([-3.0, 2.0, 0.0, 1.0]),
+        )
+    };
+    draw_samples(&mut it, 2, (color, format), None);
+    let texels = words(&it.slices(mean, (0, 0), Aspect::Color));
+    let reds: Vec<u32> = texels.iter().step_by(4).copied().collect();
+    let bits = [1.0_f32, -1.0, -3.0].map(|it| [it.to_bits()]);
+    check_columns(&reds, [&bits[0], &bits[1], &bits[2]]);
 }
 
 /// Every mode of depth.

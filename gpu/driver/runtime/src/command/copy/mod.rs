@@ -471,3 +471,39 @@ fn incompatible(from: &ImageInfo, to: &ImageInfo) -> ImageError {
         to: to.format.name,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The program takes addresses as two words each, wherever memory is.
+    #[test]
+    fn a_side_lies_anywhere_in_the_address_space() {
+        let side = Side {
+            base: 0x1234_5678_9ABC,
+            first: [3, 5],
+            row: 64,
+            slice: 4096,
+            order: Order::Tiles,
+            tile_log2: 2,
+        };
+        let expected = [0x5678_9ABC, 0x1234, 64, 3, 4096, 5, 8, 2, 3, 4];
+        assert_eq!(side_uniforms(&side, Element::Eight), expected);
+        let copy = Copy {
+            from: side,
+            to: Side {
+                base: 0x8765_0000_0000,
+                tile_log2: 0,
+                ..side
+            },
+            element: Element::Four,
+            count: [7, 1, 1],
+        };
+        let words = uniforms(&copy);
+        assert_eq!(words[..2], [6, 0], "the last column and row");
+        assert_eq!(words[2..4], [0x5678_9ABC, 0x1234]);
+        let to = 2 + SIDE_UNIFORMS;
+        assert_eq!(words[to..to + 2], [0, 0x8765]);
+        assert_eq!(words[to + 7..to + 10], [0, 0, 0], "elements in rows");
+    }
+}

@@ -189,3 +189,109 @@ pub(crate) fn read(next: &mut dyn FnMut() -> Option<u64>) -> Option<FailedPass> 
 fn flag(number: u64) -> Option<bool> {
     (number < 2).then_some(number == 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+    use std::vec::Vec;
+
+    fn read_all(numbers: &[u64]) -> Option<FailedPass> {
+        let mut numbers = numbers.iter().copied();
+        read(&mut || numbers.next())
+    }
+
+    /// What is read of numbers is written as the same numbers.
+    #[track_caller]
+    fn check(numbers: &[u64], text: &str) -> FailedPass {
+        let it = read_all(numbers).expect("a failed pass");
+        let mut written = Vec::new();
+        code(&it, &mut |number| written.push(number));
+        assert_eq!(written, numbers);
+        assert_eq!(it.to_string(), text);
+        let less = numbers.split_last().map(|(_, less)| less).expect("some");
+        assert_eq!(read_all(less), None, "the last number is missing");
+        it
+    }
+
+    #[test]
+    fn a_failed_pass_is_written_and_read_with_all_that_is_known() {
+        let plain = check(&[3, 1, 0, 0, 0, 0, 0], "in the vertices of pass 3");
+        assert_eq!((plain.draws, plain.code, plain.pixels), (None, None, None));
+        check(
+            &[3, 2, 1, 0, 0, 0, 0],
+            "in the fragments of pass 3 or the next one",
+        );
+        check(
+            &[3, 4, 1, 0, 0, 0, 0],
+            "in the fragments of pass 3 or one of the next 3",
+        );
+        let how = [
+            (
+                0,
+                DrawsKnownBy::Instruction,
+                "\n  concluded from the instruction at which the stream stood",
+            ),
+            (
+                1,
+                DrawsKnownBy::Code,
+                "\n  concluded from the code that failed",
+            ),
+            (
+                2,
+                DrawsKnownBy::Address,
+                "\n  concluded from the memory that the draws name",
+            ),
+            (3, DrawsKnownBy::Order, ""),
+            (
+                4,
+                DrawsKnownBy::Turn,
+                "\n  concluded from the draws before it, which had ended",
+            ),
+        ];
+        for (number, by, words) in how {
+            let text = std::format!(
+                "in the fragments of pass 0: one of 2 draws, from draw 5 to draw 7{words}"
+            );
+            let it = check(&[0, 1, 1, 1, 5, 7, 2, number, 0, 0, 0], &text);
+            let draws = FailedDraws {
+                first: 5,
+                last: 7,
+                count: 2,
+                by,
+            };
+            assert_eq!(it.draws, Some(draws));
+        }
+        let text = "in the fragments of pass 0: draw 5, at 0x48 of its vertex shader's code";
+        let it = check(&[0, 1, 1, 1, 5, 5, 1, 3, 0, 1, 0, 0x48, 0], text);
+        let stage = PassPart::Vertices;
+        assert_eq!(
+            it.code,
+            Some(FailedCode {
+                stage,
+                offset: 0x48
+            })
+        );
+        let text =
+            "in the fragments of pass 0, at pixels (1, 2) to (3, 4) of image 9, level 6, layer 5";
+        let it = check(&[0, 1, 1, 0, 0, 0, 1, 9, 1, 2, 3, 4, 5, 6], text);
+        let pixels = PixelRange {
+            image: 9,
+            first: [1, 2],
+            last: [3, 4],
+            level: 6,
+            layer: 5,
+        };
+        assert_eq!(it.pixels, Some(pixels));
+        let text = "in the fragments of pass 0, at pixel (1, 2) of image 9";
+        check(&[0, 1, 1, 0, 0, 0, 1, 9, 1, 2, 1, 2, 0, 0], text);
+    }
+
+    #[test]
+    fn numbers_that_mean_nothing_are_no_failed_pass() {
+        assert_eq!(read_all(&[0, 1, 2, 0, 0, 0, 0]), None, "no such part");
+        assert_eq!(read_all(&[0, 1, 1, 2, 0, 0, 0]), None, "neither yes nor no");
+        let how = [0, 1, 1, 1, 5, 5, 1, 5, 0, 0, 0];
+        assert_eq!(read_all(&how), None, "known by nothing");
+    }
+}
