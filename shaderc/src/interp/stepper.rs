@@ -406,3 +406,7 @@ impl<'f> Stepper<'f> {
         (element < self.machine.function.binding(id)?.count).then_some((id, element))
     }
 }
+
+#[cfg(test)]
+#[path = "stepper_tests.rs"]
+mod tests;

@@ -21,12 +21,9 @@ pub(super) fn known_on_edge(
     for _ in 0..MOST_BLOCKS {
         let (from, to) = edge;
         if let Terminator::Branch {
-            condition,
-            then,
-            otherwise,
+            condition, then, ..
         } = function.block(from).terminator
             && condition == value
-            && (then == to || otherwise == to)
         {
             return Some(then == to);
         }

@@ -255,6 +255,30 @@ mod tests {
     use crate::ir::loops::Loops;
     use crate::ir::parse::parse;
 
+    /// More levels can only find more, and fewer no more.
+    #[test]
+    fn a_search_is_made_again_where_it_may_find_something_else() {
+        let value = crate::ir::Value(0);
+        let known = RefCell::default();
+        let of = |levels: u32, found: Option<u32>| {
+            let searched = std::cell::Cell::new(false);
+            let result = search(&known, value, levels, || {
+                searched.set(true);
+                found
+            });
+            (result, searched.get())
+        };
+        assert_eq!(of(3, None), (None, true));
+        assert_eq!(of(3, Some(7)), (None, false), "as many levels");
+        assert_eq!(of(2, Some(7)), (None, false), "fewer");
+        assert_eq!(of(4, None), (None, true), "one more");
+        assert_eq!(of(6, Some(7)), (Some(7), true));
+        assert_eq!(of(6, None), (Some(7), false), "as many levels");
+        assert_eq!(of(9, None), (Some(7), false), "more");
+        assert_eq!(of(5, Some(8)), (Some(8), true), "one fewer");
+        assert_eq!(of(4, Some(9)), (None, false), "in vain before");
+    }
+
     /// Three reads of one value at each of 15 levels are 14 million ways through the expression.
     #[test]
     fn what_an_expression_reads_again_and_again_is_looked_through_once() {

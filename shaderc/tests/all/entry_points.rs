@@ -1,6 +1,7 @@
 //! A module may hold entry points of several stages: only what the one that is compiled comes to matters.
 use eitri_program::{BindingKind, Program};
 use eitri_shaderc::{Bindings, Options, compile};
+use rspirv::spirv::MemoryAccess;
 
 use crate::support::spvasm::assemble;
 
@@ -467,4 +468,53 @@ fn an_entry_point_must_be_chosen_first() {
         errors.to_string(),
         "no compute entry point, or more than one; the module has first, second"
     );
+}
+
+/// The scopes of memory accesses are ids like any other: behind the number of an alignment, and each of two.
+#[test]
+fn scopes_of_memory_accesses_are_the_entry_points_own() {
+    const BEFORE: &str = "%all = OpLoad %v3 %id";
+    let module = MODULE
+        .replace(
+            "OpMemoryModel Logical GLSL450",
+            "OpCapability VulkanMemoryModel
+             OpCapability VulkanMemoryModelDeviceScope
+             OpMemoryModel Logical Vulkan",
+        )
+        .replace(
+            "%fn = OpTypeFunction",
+            "%scope = OpSpecConstantOp %u32 PtrAccessChain %1 %1
+             %fn = OpTypeFunction",
+        );
+    assert_eq!(refusal(&module), None, "nobody names the scope");
+    let available = MemoryAccess::MAKE_POINTER_AVAILABLE | MemoryAccess::NON_PRIVATE_POINTER;
+    let visible = MemoryAccess::MAKE_POINTER_VISIBLE | MemoryAccess::NON_PRIVATE_POINTER;
+    for (access, mask, parameters) in [
+        ("%word = OpLoad %u32 %place", visible, "%scope"),
+        (
+            "%word = OpLoad %u32 %place",
+            visible | MemoryAccess::ALIGNED,
+            "4 %scope",
+        ),
+        ("OpStore %place %0", available, "%scope"),
+        (
+            "OpCopyMemory %place %place",
+            available | visible,
+            "%1 %scope",
+        ),
+    ] {
+        let mask = mask.bits();
+        let access = format!(
+            "%place = OpAccessChain %ptr_u32 %out %0 %0
+             {access} {mask} {parameters}
+             {BEFORE}"
+        );
+        let refused =
+            "OpSpecConstantOp: use: OpSpecConstantOp of OpPtrAccessChain is not supported";
+        assert_eq!(
+            refusal(&module.replace(BEFORE, &access)).as_deref(),
+            Some(refused),
+            "{access}"
+        );
+    }
 }

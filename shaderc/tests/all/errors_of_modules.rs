@@ -135,6 +135,29 @@ fn entry_points() {
         &format!("{PREAMBLE}{body}").replace("LocalSize 4 1 1", "LocalSize 1024 2 1"),
         "OpEntryPoint: size: a workgroup of 2048 is not supported",
     );
+    // It takes nothing, and gives nothing.
+    for (ty, result, parameter, end) in [
+        ("%u32", "%u32", "", "OpReturnValue %1"),
+        (
+            "%void %u32",
+            "%void",
+            "%given = OpFunctionParameter %u32",
+            "OpReturn",
+        ),
+    ] {
+        check(
+            &format!(
+                "{PREAMBLE}
+                %other_fn = OpTypeFunction {ty}
+                %main = OpFunction {result} 0 %other_fn
+                {parameter}
+                %entry = OpLabel
+                {end}
+                OpFunctionEnd"
+            ),
+            "OpFunction %1: the types don't go together",
+        );
+    }
     let options = Options {
         spec_constants: [(7, 1), (9, 1)].into(),
         spec_ids: SpecIds::Declared,
@@ -197,4 +220,79 @@ fn models_and_modes() {
         ),
         "OpAccessChain %22: use: ArrayStride 2, no multiple of 4 is not supported",
     );
+}
+
+/// A set has so many descriptors, whatever other sets have.
+#[test]
+fn descriptors_of_a_set_are_limited() {
+    let module = |set: u32, length: u32| {
+        let preamble = PREAMBLE.replace(
+            "%out = OpVariable",
+            &format!(
+                "%length = OpConstant %u32 {length}
+                 %blocks = OpTypeArray %block %length
+                 %ptr_blocks = OpTypePointer StorageBuffer %blocks
+                 %many = OpVariable %ptr_blocks StorageBuffer
+                 %out = OpVariable"
+            ),
+        );
+        let preamble = preamble.replace(
+            "OpDecorate %out Binding 0",
+            &format!(
+                "OpDecorate %out Binding 1
+                 OpDecorate %many DescriptorSet {set}
+                 OpDecorate %many Binding 0"
+            ),
+        );
+        let module = format!(
+            "{preamble}
+            %main = OpFunction %void 0 %fn
+            %entry = OpLabel
+            OpReturn
+            OpFunctionEnd"
+        );
+        let compiled = compile(&assemble(&module), &Options::default());
+        compiled.map_or_else(|errors| errors.to_string(), |_| String::new())
+    };
+    let most = Options::default().target.limits.descriptors;
+    assert_eq!(module(0, most - 1), "");
+    let refused = module(0, most);
+    assert!(
+        refused.ends_with("size: that many descriptors in a set is not supported"),
+        "{refused}"
+    );
+    assert_eq!(module(1, most), "");
+}
+
+/// Members and elements are values: of pointers those that may vary.
+#[test]
+fn types_are_made_of_values() {
+    let pointer = "use: a pointer inside a type is not supported";
+    let mismatch = "the types don't go together";
+    for (part, expected) in [
+        ("%u32", ""),
+        ("%ptr_u32", ""),
+        ("%in_v3", pointer),
+        ("%void", mismatch),
+        ("%fn", mismatch),
+    ] {
+        for whole in [
+            format!("OpTypeStruct %u32 {part}"),
+            format!("OpTypeArray {part} %2"),
+            format!("OpTypeRuntimeArray {part}"),
+        ] {
+            let module = format!(
+                "{PREAMBLE}
+                %whole = {whole}
+                %main = OpFunction %void 0 %fn
+                %entry = OpLabel
+                OpReturn
+                OpFunctionEnd"
+            );
+            let compiled = compile(&assemble(&module), &Options::default());
+            let told = compiled.map_or_else(|errors| errors.to_string(), |_| String::new());
+            let (_, what) = told.split_once("): ").unwrap_or(("", &told));
+            assert_eq!(what, expected, "{whole}");
+        }
+    }
 }

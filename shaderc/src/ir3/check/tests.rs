@@ -117,6 +117,14 @@ fn a_repeated_instruction_that_reads_its_own_results() {
     assert_eq!(judge("(rpt1)add.u r0.x, (r)r0.y, r1.x\nend"), None);
 }
 
+/// Lanes that do not branch come to it, wherever the branch leads.
+#[test]
+fn what_a_branch_skips_is_checked() {
+    let skipped = "rcp r0.x, r1.x\nbr p0.x, #over\nmov.u32u32 r2.x, r0.x\nover:\n(jp)nop\nend";
+    assert_eq!(judge(skipped), Some("(ss)"));
+    assert_eq!(judge(&skipped.replace("mov", "(ss)mov")), None);
+}
+
 #[test]
 fn lanes_that_wait() {
     let program = |mark: &str| format!("br !p0.x, #end\nnop\nend:\n{mark}nop\nend");

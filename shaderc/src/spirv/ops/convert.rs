@@ -203,3 +203,23 @@ pub(crate) fn fit(b: &mut Builder<'_>, value: Value, ty: ir::Type) -> Value {
         false => b.alu(to_unsigned(ty.bits()), &[value]),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::BlockId;
+    use crate::ir::parse::parse;
+
+    /// A conversion to a word's own width would be an instruction that does nothing.
+    #[test]
+    fn words_of_the_same_width_stay_themselves() {
+        let text = "function main\nworkgroup 1 1 1\nb0:\n  return\n";
+        let mut function = parse(text).expect("it is IR");
+        let mut builder = Builder::new(&mut function, BlockId(0));
+        let words = [7, 8].map(|word| builder.word(word));
+        for width in [8, 16, 32, 64] {
+            assert_eq!(regroup(&mut builder, &words, width, width), words);
+        }
+        assert!(function.block(BlockId(0)).insts.is_empty());
+    }
+}

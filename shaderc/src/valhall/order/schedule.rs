@@ -84,10 +84,6 @@ fn order(block: &Block, at_end: &[Value], preloaded: &[Word]) -> Vec<usize> {
     while let Some((_, Reverse(index))) = ready.pop_first() {
         reversed.push(index);
         let instr = &block.instrs[index];
-        // All that read them are below.
-        instr.written_values().for_each(|value| {
-            live.remove(&value);
-        });
         for value in instr.read_values().filter(|value| live.insert(*value)) {
             for &reader in readers.get(&value).into_iter().flatten() {
                 let waits = ready.remove(&key(reader, &opens));

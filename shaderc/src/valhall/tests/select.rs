@@ -115,6 +115,15 @@ fn bits() {
     check(kept!(
         "  %r = bit_select %x, %y, %z     ; expect: MUX.i32.bit %, %, %"
     ));
+    check(kept!(
+        "  %r = sshr %x, 16               ; expect: S16_TO_S32 %.h1"
+    ));
+    // Of a uniform word it is another word, known before the job, and not a selection.
+    check(kept!(
+        "  %p = uniform.push.4
+      %s = sshr %p, 16               ; expect: work 0 = push 4, ShiftRightSigned 16
+      %r = iadd %x, %s               ; expect: IADD.u32 %, u2"
+    ));
 }
 
 #[test]
