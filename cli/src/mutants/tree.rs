@@ -13,6 +13,7 @@ use crate::workspace::Workspace;
 use miette::Diagnostic;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, TryLockError};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,6 +29,8 @@ const SWITCH: &str = include_str!("switch.rs.txt");
 pub(crate) struct Tree {
     root: PathBuf,
     target: PathBuf,
+    /// Held while the copy is in use: another `mutants` would write other slips, and other programs, below this one.
+    _lock: Option<File>,
     /// Text of each file that has mutants, as it was when these were found.
     texts: BTreeMap<String, String>,
     /// By number: all that the sources may have.
@@ -45,18 +48,41 @@ enum TreeError {
     #[error("the workspace doesn't compile with mutants, and which of them is at fault is unclear")]
     #[diagnostic(help("{0}"))]
     Unclear(String),
+    #[error("another `eitri mutants` uses {}", folder.display())]
+    #[diagnostic(help("wait for its end"))]
+    InUse { folder: PathBuf },
     #[error("`{command}` failed")]
     #[diagnostic(help("{output}"))]
     Failed { command: String, output: String },
 }
 
+/// Where the copy and what is built of it lie.
+fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.target_folder().join("eitri/mutants")
+}
+
+/// Takes a copy's folder for this process.
+fn locked(folder: PathBuf) -> Result<File, Failure> {
+    let path = folder.join("lock");
+    let file = std::fs::create_dir_all(&folder).and_then(|()| File::create(&path));
+    let file = file.map_err(|cause| Failure::unwritable(&path, cause))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Failure::refused(TreeError::InUse { folder })),
+        Err(TryLockError::Error(cause)) => {
+            Err(Failure::missing(FileError::at("lock", path, cause)))
+        }
+    }
+}
+
 impl Tree {
     /// Finds all mutants of `subjects`, and builds nothing.
     pub(crate) fn of(workspace: &Workspace, subjects: &[&Subject]) -> Result<Tree, Failure> {
-        let folder = workspace.target_folder().join("eitri/mutants");
+        let folder = folder(workspace);
         let mut tree = Tree {
             root: folder.join("tree"),
             target: folder.join("target"),
+            _lock: None,
             texts: BTreeMap::new(),
             found: Vec::new(),
             planted: BTreeSet::new(),
@@ -130,6 +156,7 @@ impl Tree {
         lists: &[Vec<usize>],
         count: usize,
     ) -> Result<Vec<Vec<usize>>, Failure> {
+        self._lock = Some(locked(folder(workspace))?);
         self.copy(workspace, subjects)?;
         let step = progress::start("building with mutants");
         let built = self.settle(workspace, subjects, lists, count);
@@ -451,12 +478,25 @@ fn roots(subjects: &[&Subject]) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::Status;
 
     fn error(start: usize, end: usize) -> Value {
         let span = serde_json::json!({
             "file_name": "a.rs", "byte_start": start, "byte_end": end, "is_primary": true, "expansion": null
         });
         serde_json::json!({ "message": { "level": "error", "spans": [span], "children": [] } })
+    }
+
+    #[test]
+    fn a_copy_is_used_by_one_process_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = || locked(folder.path().join("copy"));
+        let first = copy().unwrap();
+        let second = copy().unwrap_err();
+        assert_eq!(second.status(), Status::Refused);
+        assert!(second.shown().contains("another `eitri mutants`"));
+        drop(first);
+        assert!(copy().is_ok(), "it is free again");
     }
 
     #[test]
