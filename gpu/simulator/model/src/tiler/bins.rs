@@ -177,6 +177,12 @@ mod tests {
         // 60 * 34 bins of 32 pixels, 30 * 17 of 64, 15 * 9 of 128, …
         assert_eq!(mask(0xfe, Arch::V10, 256, 1000), 0xfc);
         assert_eq!(mask(0xfe, Arch::V10, 256, 1), 0, "the whole bin is left");
+        // 120 * 68 bins of 16 pixels.
+        assert_eq!(
+            mask(0x01, Arch::V10, 256, 1000),
+            0,
+            "its only level is gone"
+        );
     }
 
     #[test]

@@ -195,3 +195,23 @@ fn warps_of_vertices_are_full_where_all_lanes_run() {
         "warps, full ones, and those of fragments"
     );
 }
+
+/// hardware/compiler-optimization.md 3: a core takes four pixels in a cycle.
+#[test]
+fn pixels_on_their_way_to_a_shader_take_their_part_of_a_cycle() {
+    for draws in [1, 5] {
+        let draw = Rectangle {
+            program: NINE,
+            ..Rectangle::default()
+        };
+        let pass = Pass {
+            uniforms: STORE.to_vec(),
+            draws: vec![draw; draws],
+            ..Pass::default()
+        };
+        let drawn = pass.run();
+        let times = drawn.bench.gpu.unit_times();
+        let cycles: u64 = times.iter().map(|core| core.pixels).sum();
+        assert_eq!(cycles, 64 * draws as u64, "{draws} draws of 256 pixels");
+    }
+}
