@@ -8,7 +8,7 @@ use crate::generator::Generator;
 use crate::resources::Atomic;
 use crate::types::{Kind, Type};
 
-/// What a shader with subgroup operations begins with.
+/// The extensions of GLSL that a shader with subgroup operations needs.
 pub(crate) const EXTENSIONS: &[&str] = &[
     "#extension GL_KHR_shader_subgroup_basic : enable",
     "#extension GL_KHR_shader_subgroup_vote : enable",

@@ -15,7 +15,7 @@ pub(crate) enum Class {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Format {
     pub(crate) name: &'static str,
-    /// Whether logical operations are defined for it, and lavapipe makes them of its bits.
+    /// Whether logical operations are defined for it, and lavapipe makes them right.
     pub(crate) has_logic: bool,
     tolerance: Tolerance,
 }

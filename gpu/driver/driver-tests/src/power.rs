@@ -80,7 +80,7 @@ pub(crate) fn a_gpu_with_nothing_to_do_is_off_until_there_is() {
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
-/// Whoever wants to count wakes the GPU, and counts what is done from then on.
+/// Starting the counters switches the GPU on; they count what is done from then on.
 pub(crate) fn counters_wake_a_gpu_that_is_off() {
     let machine = slow_supply();
     let mut device = up_on(machine.platform(), options());

@@ -437,7 +437,7 @@ mod tests {
         }
     }
 
-    /// What has several lines is a remark of one.
+    /// A remark has one line: several lines are joined.
     #[test]
     fn lines_are_joined() {
         let mut text: String<REMARK> = String::new();

@@ -121,7 +121,7 @@ fn power_that_is_stuck_is_told_with_all_domains() {
     );
 }
 
-/// What was latched is forgotten when sources are let through, and none is let through in the end.
+/// Unmasking clears interrupts that came before; masking lets none through any more.
 #[test]
 fn interrupts_are_let_through_and_masked_again() {
     let mut fake = g610();

@@ -247,7 +247,7 @@ fn small_float(value: f32, mantissa: u32, signed: bool) -> u32 {
         rounded(rebiased.into(), drop)
     } else {
         // Subnormal: units of 2^(-14 - mantissa).
-        // What has no leading one is far below half a unit.
+        // A subnormal number has no leading one, but it is far below half a unit and becomes 0 anyway.
         let exponent = magnitude >> 23;
         let fraction = u64::from(magnitude & 0x7F_FFFF) | 1 << 23;
         let shift = drop.wrapping_add(113_u32.saturating_sub(exponent));
@@ -434,7 +434,7 @@ mod tests {
         }
     }
 
-    /// What is no number is 0, and what has no alpha has the greatest.
+    /// A NaN is stored as 0. The alpha of a format without one is the greatest.
     #[test]
     fn fractions_are_from_0_to_1() {
         check(

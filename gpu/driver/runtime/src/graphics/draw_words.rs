@@ -362,6 +362,21 @@ pub(crate) fn depth_stencil(
     Ok(out)
 }
 
+/// Stages of a pipeline that writes one colour from varyings, and does nothing else.
+#[cfg(test)]
+pub(super) const NOTHING: Stages = Stages {
+    fragment: None,
+    written: 1,
+    read: 0,
+    replaces_all: true,
+    varying: true,
+    point_size: false,
+    layer: false,
+    primitive_id: false,
+    extended: false,
+    counts: false,
+};
+
 #[cfg(test)]
 mod rules;
 
@@ -372,19 +387,6 @@ mod tests {
     fn no_facts() -> FragmentFacts {
         FragmentFacts::default()
     }
-
-    const NOTHING: Stages = Stages {
-        fragment: None,
-        written: 1,
-        read: 0,
-        replaces_all: true,
-        varying: true,
-        point_size: false,
-        layer: false,
-        primitive_id: false,
-        extended: false,
-        counts: false,
-    };
 
     /// hardware/worked/triangle-noafbc.json: the draw's registers.
     #[test]

@@ -1,5 +1,4 @@
-//! Rules of a draw's words: all combinations of what they depend on, against the tables of the documentation; and state that a pass
-//! sets, against pipelines that have it from the start.
+//! Rules of a draw's words: all combinations of what they depend on, against the tables of the documentation.
 
 use super::*;
 use crate::graphics::state::StencilFace;
@@ -7,16 +6,8 @@ use crate::graphics::state::StencilFace;
 const ARCHS: [Arch; 4] = [Arch::V10, Arch::V11, Arch::V12, Arch::V13];
 
 const PLAIN: Stages = Stages {
-    fragment: None,
-    written: 1,
-    read: 0,
-    replaces_all: true,
     varying: false,
-    point_size: false,
-    layer: false,
-    primitive_id: false,
-    extended: false,
-    counts: false,
+    ..NOTHING
 };
 
 fn facts(change: impl Fn(&mut FragmentFacts)) -> FragmentFacts {

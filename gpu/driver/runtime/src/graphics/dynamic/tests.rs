@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::graphics::blend;
-use crate::graphics::draw_words::{Stages, depth_stencil, draw_words};
+use crate::graphics::draw_words::{NOTHING, Stages, depth_stencil, draw_words};
 use crate::graphics::framebuffer::MOST_COLORS;
 use crate::graphics::state::{GraphicsPipelineInfo, StencilFace};
 use crate::slab::Key;
@@ -94,15 +94,8 @@ pub(in crate::graphics) fn made(
 ) -> (GraphicsPipelined, [u32; 8]) {
     let stages = |counts| Stages {
         fragment,
-        written: 1,
-        read: 0,
-        replaces_all: true,
-        varying: true,
-        point_size: false,
-        layer: false,
-        primitive_id: false,
-        extended: false,
         counts,
+        ..NOTHING
     };
     let words = draw_words(arch, info, &stages(false)).expect("packs");
     let counted = draw_words(arch, info, &stages(true)).expect("packs");
